@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// Every limit of the product, with its reason. `docs/limits.md` says what happens at each.
+namespace moxzi::limits {
+
+// -- messages (the Internet Computer's own figures where it has one) -----------
+
+/// Largest argument that enters from outside, and largest HTTP body.
+inline constexpr size_t ingress_bytes_max = 2u << 20;
+/// Largest argument of a call between actors of one machine.
+inline constexpr size_t call_bytes_max = 10u << 20;
+/// Largest reply of an update call.
+inline constexpr size_t reply_bytes_max = 2u << 20;
+/// Largest reply of a query.
+inline constexpr size_t query_reply_bytes_max = 3u << 20;
+/// Longest method name.
+inline constexpr size_t method_name_bytes_max = 20'000;
+/// Longest text of a reject.
+inline constexpr size_t reject_text_bytes_max = 8u << 10;
+/// Calls that may wait for one actor, and calls one actor may have open to one other.
+inline constexpr size_t queue_length_max = 500;
+
+// -- execution -----------------------------------------------------------------
+
+/// wasm instructions (fuel) of one message; `--instruction-limit` changes the first.
+inline constexpr uint64_t update_instructions_max = 40'000'000'000;
+inline constexpr uint64_t query_instructions_max = 5'000'000'000;
+inline constexpr uint64_t install_instructions_max = 300'000'000'000;
+/// Heap of one actor (`--heap-mb`) and its stable memory.
+inline constexpr uint64_t heap_bytes_max = 6ull << 30;
+inline constexpr uint64_t stable_bytes_max = 512ull << 30;
+/// Module size, and what `debug_print` keeps.
+inline constexpr size_t module_bytes_max = 100u << 20;
+inline constexpr size_t debug_line_bytes_max = 32u << 10;
+
+// -- HTTP ----------------------------------------------------------------------
+
+inline constexpr size_t http_header_bytes_max = 16u << 10;
+inline constexpr size_t http_target_bytes_max = 8u << 10;
+inline constexpr size_t http_connections_max = 2'000;
+inline constexpr uint32_t http_header_timeout_ms = 10'000;
+/// A call that has no answer by then gets 504; `timeout_ms` may ask for less or up to this.
+inline constexpr uint32_t call_timeout_ms = 300'000;
+
+} // namespace moxzi::limits

@@ -1,0 +1,40 @@
+# The libraries the project is built on (versions: cmake/deps/versions.txt, installed by make deps).
+
+find_package(Threads REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(OpenSSL 3.0 REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json)
+find_package(GTest REQUIRED)
+find_library(GMP_LIBRARY gmp REQUIRED)
+find_library(RAPIDCHECK_LIBRARY rapidcheck REQUIRED)
+
+# Debian's CAF brings no CMake files.
+if(MOXZI_WITH_CAF)
+  find_library(CAF_CORE_LIBRARY caf_core REQUIRED)
+  find_library(CAF_IO_LIBRARY caf_io REQUIRED)
+  add_library(moxzi_caf INTERFACE)
+  add_library(Moxzi::caf ALIAS moxzi_caf)
+  target_link_libraries(moxzi_caf INTERFACE ${CAF_IO_LIBRARY} ${CAF_CORE_LIBRARY} Threads::Threads)
+  if(MOXZI_SANITIZE MATCHES "undefined")
+    target_compile_options(moxzi_caf INTERFACE -fno-sanitize=null) # reported in CAF's own headers
+  endif()
+endif()
+
+# The wasm engine: the library out of its Python wheel, headers of the same version.
+file(GLOB MOXZI_WASMTIME_LIBRARY
+  "${MOXZI_DEPS}/venv/lib/python3*/site-packages/wasmtime/linux-x86_64/_libwasmtime.so")
+if(NOT MOXZI_WASMTIME_LIBRARY OR NOT EXISTS "${MOXZI_DEPS}/wasmtime/include/wasmtime.h")
+  message(FATAL_ERROR "no wasm engine under ${MOXZI_DEPS}: run 'make deps'")
+endif()
+add_library(moxzi_wasmtime SHARED IMPORTED)
+add_library(Moxzi::wasmtime ALIAS moxzi_wasmtime)
+set_target_properties(moxzi_wasmtime PROPERTIES
+  IMPORTED_LOCATION "${MOXZI_WASMTIME_LIBRARY}"
+  IMPORTED_NO_SONAME TRUE
+  INTERFACE_INCLUDE_DIRECTORIES "${MOXZI_DEPS}/wasmtime/include")
+
+if(MOXZI_WITH_TORCH)
+  file(GLOB TORCH_WHEEL_SITE "${MOXZI_DEPS}/venv/lib/python3*/site-packages")
+  find_package(TorchWheel 2.11 REQUIRED)
+endif()
