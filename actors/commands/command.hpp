@@ -1,0 +1,22 @@
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+/// The subcommands of `moxzi`, one file each. Each function adds its subcommand to the program;
+/// when the user chose it, parsing the command line runs it and sets `status`, the exit code.
+///
+/// A new command is a file `commands/NAME_command.cpp`, a declaration here and a call in
+/// `moxzi_main.cpp`. Both arguments must outlive the parsing. Answers go to stdout, everything else
+/// to stderr.
+namespace moxzi::actors {
+
+/// What a program ends with; the same numbers in every command.
+enum exit_status : int {
+  exit_ok = 0,
+  exit_refused = 1, ///< the input is wrong, or the other side refused
+  exit_usage = 2,   ///< the command line is wrong
+};
+
+} // namespace moxzi::actors
