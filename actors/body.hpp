@@ -118,8 +118,8 @@ struct execution_output {
   digest128 state_digest;
 };
 
-/// How many calls an execution may still queue to each callee is checked by the body through this:
-/// `call_perform` gives 2 where it says no.
+/// Asked by the body once for every `call_perform`, which gives 2 where this says no (too many calls
+/// to that callee are open). A yes takes one of the places. Used on the thread that executes.
 using may_call_function = std::function<bool(const principal& callee)>;
 
 /// The code and memory of one hosted actor. One execution at a time.
@@ -130,6 +130,12 @@ public:
   /// True if the code has this method as an update, or as a query.
   virtual bool has_update(const std::string& method) const = 0;
   virtual bool has_query(const std::string& method) const = 0;
+
+  /// True if the code has an entry of this kind that is run only where there is one: `inspect`
+  /// (before each request from outside) and `heartbeat`.
+  virtual bool has_entry(entry_kind) const {
+    return false;
+  }
 
   /// Starts an execution and returns. When it has ended — its effects on the state committed, or
   /// undone if it trapped or its kind is discarded — `done` is called, once, on a thread of the
