@@ -12,9 +12,10 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-set(MOXZI_DEPS "$ENV{MOXZI_DEPS}" CACHE PATH "what make deps installed (default: .deps)")
-if(NOT MOXZI_DEPS)
-  set(MOXZI_DEPS "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "" FORCE)
+# What make deps installed: $MOXZI_DEPS, else what an earlier run of CMake was told, else .deps.
+set(MOXZI_DEPS "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "what make deps installed")
+if(DEFINED ENV{MOXZI_DEPS})
+  set(MOXZI_DEPS "$ENV{MOXZI_DEPS}" CACHE PATH "what make deps installed" FORCE)
 endif()
 set(MOXZI_SANITIZE "" CACHE STRING "address,undefined or thread")
 option(MOXZI_FUZZ "build the libFuzzer targets only (clang)" OFF)

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shapescript/source.hpp"
+
+namespace shapescript {
+
+enum class severity : uint8_t { error, warning };
+
+/// A marked piece of the source with what is to be said about it.
+struct label {
+  span where;
+  std::string text;
+  bool primary = false; ///< carets instead of dashes; gives the diagnostic its place
+};
+
+/// A change that mends the fault when applied as it is.
+struct fix {
+  span where;
+  std::string text; ///< what stands there afterwards
+};
+
+/// What is wrong, as data. The terminal, JSON and the editor are renderings of this one object.
+///
+/// The message starts in lower case, ends without a full stop, and says what was seen; backquotes
+/// enclose code. Exactly one label is primary.
+struct diagnostic {
+  std::string code; ///< `E0408`, `W0201`
+  severity level = severity::error;
+  std::string message;
+  std::vector<label> labels;
+  std::vector<std::string> notes;
+  std::vector<std::string> help;
+  std::vector<fix> fixes;
+
+  const label& primary() const;
+};
+
+} // namespace shapescript
