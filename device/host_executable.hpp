@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "device/backend.hpp"
+
+/// For backends whose memory is the host's: runs a plan by a table of kernel functions, so that
+/// such a backend is its kernels and little else.
+namespace moxzi::device {
+
+/// A tensor as a kernel sees it. Contiguous unless the kernel is that of `contiguous`.
+struct tensor_view {
+  void* data = nullptr; ///< null with `type` unset for an absent optional operand
+  int64_t elements = 0;
+  elem type = elem::f32;
+  shape dims;
+  shape strides;
+
+  template <class T>
+  T* as() const noexcept {
+    return static_cast<T*>(data);
+  }
+};
+
+/// What a kernel is called with.
+struct kernel_call {
+  std::span<const tensor_view> inputs;
+  std::span<const tensor_view> outputs;
+  std::span<const attribute> attributes;
+  uint32_t threads = 1; ///< how many it may use; 1 unless the plan is `parallel`
+};
+
+/// Computes the outputs; false with the reason in `why` (an index out of range). Must not throw.
+using kernel_function = bool (*)(const kernel_call& call, fault& why);
+
+/// The kernels of a host backend.
+struct host_kernels {
+  /// Null if there is none for this row.
+  kernel_function (*find)(op id) noexcept = nullptr;
+  /// Sum of the squares of a contiguous tensor, for the clipping norm; in double.
+  double (*sum_of_squares)(const void* data, uint64_t elements, elem type) = nullptr;
+  /// One optimizer step on one segment; each gradient element is first multiplied by `scale` and
+  /// rounded to its type.
+  void (*step)(const optimizer_step& how, const step_segment& segment, const void* gradient,
+               double scale) = nullptr;
+};
+
+/// Host memory, zeroed, aligned to 64 bytes; null with `why` set when there is none.
+buffer_ptr allocate_host(uint64_t bytes, fault& why);
+
+/// An executable over host memory. Addresses of the arena are fixed when it is made; those of
+/// parameters are patched in at each run. Allocates nothing per run except the results.
+std::unique_ptr<executable> make_host_executable(const plan& what, const host_kernels& kernels,
+                                                 uint32_t threads, fault& why);
+
+/// Copies an input's bytes to where the plan wants them, converting other floats to f32.
+void place_input(const planned_input& how, const tensor& from, void* to);
+
+} // namespace moxzi::device

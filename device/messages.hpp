@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <caf/all.hpp>
+
+#include "base/bytes.hpp"
+#include "base/result.hpp"
+#include "device/program.hpp"
+
+/// Everything that is said to and by a device worker. Owners are opaque bytes (an actor's
+/// principal). Requests and answers are immutable and shared, never serialized: a worker in another
+/// process will get a codec of its own.
+namespace moxzi::device {
+
+/// Makes parameters in the owner's space: all of them, or none.
+struct define_params {
+  byte_string owner;
+  std::vector<param_spec> params;
+};
+
+/// Makes or replaces an optimizer in the owner's space.
+struct define_optimizer {
+  byte_string owner;
+  optimizer_spec optimizer;
+};
+
+/// Runs a program in the owner's space.
+struct run_program {
+  byte_string owner;
+  run_request request;
+};
+
+/// Forgets the owner's space and all that is in it.
+struct drop_space {
+  byte_string owner;
+};
+
+/// The answer to each of them. A failure is a `device_errc` with the whole text
+/// (`MXD011: program[7] linear: …`); nothing has changed then. The reply is empty except for
+/// `run_program`.
+struct device_answer {
+  result<run_reply> outcome;
+  uint64_t device_ns = 0; ///< time the device spent on it, waiting not counted
+};
+
+using define_params_ptr = std::shared_ptr<const define_params>;
+using define_optimizer_ptr = std::shared_ptr<const define_optimizer>;
+using run_program_ptr = std::shared_ptr<const run_program>;
+using drop_space_ptr = std::shared_ptr<const drop_space>;
+using device_answer_ptr = std::shared_ptr<const device_answer>;
+
+/// DEVICE WORKER: owns one device and all tensors on it; does one request after the other in the
+/// order of arrival. A wrong request is an answer with a failure; a CAF error means that the worker
+/// itself is gone.
+using device_worker_actor = caf::typed_actor<
+  // Makes parameters.
+  caf::replies_to<define_params_ptr>::with<device_answer_ptr>,
+  // Makes an optimizer.
+  caf::replies_to<define_optimizer_ptr>::with<device_answer_ptr>,
+  // Runs a program; small ones at once, long ones on the device's own thread.
+  caf::replies_to<run_program_ptr>::with<device_answer_ptr>,
+  // Forgets a space; never fails.
+  caf::replies_to<drop_space_ptr>::with<device_answer_ptr>>;
+
+} // namespace moxzi::device
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(moxzi::device::define_params_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(moxzi::device::define_optimizer_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(moxzi::device::run_program_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(moxzi::device::drop_space_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(moxzi::device::device_answer_ptr)

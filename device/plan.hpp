@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "device/check.hpp"
+#include "device/gradient.hpp"
+#include "device/program.hpp"
+#include "device/shape.hpp"
+
+namespace moxzi::device {
+
+/// Where a plan's tensor lives.
+enum class memory : uint8_t {
+  arena,     ///< in the plan's one buffer, at `offset`
+  parameter, ///< in the buffer of `plan::parameters[index]`
+};
+
+/// A tensor of a plan: memory and how to look at it.
+struct planned_tensor {
+  memory where = memory::arena;
+  uint32_t index = 0;
+  uint64_t offset = 0; ///< bytes; a multiple of the element's size, of 64 at a buffer's start
+  elem type = elem::f32;
+  shape dims;
+  shape strides; ///< in elements
+
+  /// True if row-major without gaps (the stride of a dimension of size 1 does not matter).
+  bool is_contiguous() const noexcept;
+};
+
+/// One kernel to run. Inputs are contiguous, except that of `contiguous`; outputs are contiguous
+/// and overlap no input. An absent optional operand is `no_tensor`.
+struct instruction {
+  op id{};
+  uint32_t origin = 0;           ///< operation of the caller's program, for messages
+  std::vector<uint32_t> inputs;  ///< positions in `plan::tensors`
+  std::vector<uint32_t> outputs; ///< one, or two for rows with a second result
+  std::vector<attribute> attributes;
+};
+inline constexpr uint32_t no_tensor = UINT32_MAX;
+
+/// Where an input goes, and what it was sent as; `cast` means that the bytes are converted (floats
+/// of other widths become f32) and not copied.
+struct planned_input {
+  uint32_t number = 0; ///< which input of the request
+  uint32_t tensor = 0;
+  elem sent = elem::u8;
+  bool cast = false;
+};
+
+/// A parameter that the plan reads or differentiates.
+struct planned_parameter {
+  std::string name;
+  elem type = elem::f32;
+  shape dims;
+  uint32_t gradient = no_tensor; ///< where its gradient is after the run
+};
+
+/// A program made ready for one set of input and parameter types: static buffers, no names left.
+/// Everything that a backend needs to run it many times.
+struct plan {
+  std::vector<planned_tensor> tensors;
+  std::vector<instruction> instructions;
+  std::vector<planned_input> inputs;
+  std::vector<planned_parameter> parameters;
+  std::vector<uint32_t> scalars; ///< tensors of one element, answered as numbers
+  std::vector<uint32_t> results; ///< tensors answered whole, contiguous
+  uint64_t arena_bytes = 0;
+  cost total;
+  /// Large enough to be worth several threads. Decided from the cost alone, never from a clock, so
+  /// that the digits of a run don't depend on how busy the machine was.
+  bool parallel = false;
+};
+
+/// What a run wants back, and which parameters a training step needs the gradient of.
+struct plan_request {
+  std::vector<reg> scalars;
+  std::vector<reg> results;
+  std::vector<std::string> differentiate; ///< parameter names; empty = no gradient
+  reg loss = no_register;
+};
+
+/// Assigns buffers by liveness and turns views into offsets and strides. `code` was checked, with
+/// the gradient appended when one is wanted.
+plan make_plan(const differentiated& code, const plan_request& wanted);
+
+} // namespace moxzi::device

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/codec.hpp"
+#include "device/ops/ids.hpp"
+#include "device/shape.hpp"
+
+namespace moxzi::device {
+
+// -- programs ------------------------------------------------------------------
+
+/// A register: the position of the operation that makes it.
+using reg = uint32_t;
+/// An optional register operand that was not given.
+inline constexpr reg no_register = UINT32_MAX;
+
+/// The value of one attribute. Which alternative an attribute uses follows from the kind of its
+/// field in the operation's row: `monostate` = an optional one that was not given; integers of all
+/// widths and choices (the choice's position) are `int64_t`.
+using attribute =
+  std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<uint32_t>>;
+
+/// One operation: a row of the table, one operand for each of its register fields (a field of
+/// several registers is the last of them and takes the rest), one attribute for each other field,
+/// both in the order of the row's fields.
+struct operation {
+  op id{};
+  std::vector<reg> operands;
+  std::vector<attribute> attributes;
+  bool operator==(const operation&) const = default;
+};
+
+using program = std::vector<operation>;
+
+/// The program's bytes in one fixed form; equal bytes mean an equal program.
+void encode(writer& out, const program& what);
+
+// -- requests and replies ------------------------------------------------------
+
+/// Elements as they travel: little-endian, row-major, without gaps.
+struct tensor {
+  byte_string data;
+  elem type = elem::f32;
+  std::vector<uint32_t> dims;
+  bool operator==(const tensor&) const = default;
+};
+
+/// How a new parameter is filled.
+struct init_normal {
+  double deviation = 0; ///< of N(0, deviation²)
+};
+struct init_uniform {
+  double low = 0;
+  double high = 0; ///< excluded
+};
+struct init_constant {
+  double value = 0; ///< 0 and 1 are the interface's `zeros` and `ones`
+};
+struct init_data {
+  tensor contents; ///< same shape, a type of floats
+};
+using initializer = std::variant<init_normal, init_uniform, init_constant, init_data>;
+
+enum class if_exists : uint8_t { replace, keep, fail };
+
+/// One parameter to make.
+struct param_spec {
+  std::string name;
+  std::vector<uint32_t> dims;
+  initializer init;
+  dtype type = dtype::f32; ///< f32 or f64
+  if_exists existing = if_exists::replace;
+  bool frozen = false; ///< takes no gradient and no optimizer
+};
+
+enum class optimizer_kind : uint8_t { adamw, adam };
+
+/// An optimizer over named parameters.
+struct optimizer_spec {
+  std::string name;
+  std::vector<std::string> params;
+  double lr = 0;
+  double beta1 = 0;
+  double beta2 = 0;
+  double eps = 0;
+  double weight_decay = 0;
+  optimizer_kind kind = optimizer_kind::adamw;
+  bool keep_state = false; ///< keep moments and step counts if the name exists
+};
+
+/// Makes a run a training step.
+struct train_spec {
+  reg loss = 0;
+  std::string optimizer;
+  std::optional<double> clip;    ///< bound of the gradients' global L2 norm
+  std::optional<double> lr;      ///< for this step only
+  std::vector<std::string> also; ///< more optimizers stepped by the same gradients
+};
+
+/// One run of a program. `code` is shared so that a caller who runs it often does not copy it.
+struct run_request {
+  std::vector<tensor> inputs;
+  std::shared_ptr<const program> code;
+  std::optional<train_spec> train;
+  std::vector<reg> scalars; ///< registers of one element, answered as numbers
+  std::vector<reg> tensors; ///< registers answered whole
+};
+
+/// The answer of a run. Values are those before the training step.
+struct run_reply {
+  std::vector<double> scalars;
+  std::vector<tensor> tensors;
+  std::optional<double> grad_norm; ///< before clipping; only with `clip`
+  std::optional<uint64_t> step; ///< how many steps the train's optimizer has taken, this included
+};
+
+} // namespace moxzi::device
