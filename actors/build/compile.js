@@ -1,0 +1,183 @@
+// Compiles one Motoko actor with the compiler from npm, as a child of `moxzi build`.
+//
+//   node compile.js --npm DIR [--name NAME] [--package NAME DIR]... [--deps FILE] FILE.mo OUTDIR
+//
+// Writes OUTDIR/NAME.{wasm,did,most}. Diagnostics go to stderr, `file:line:col: error [M0050] text`;
+// exit 1 if any is an error, 2 if the command line is wrong.
+//
+// --deps writes which files decided the result, for the cache: `SHA256 PATH` for each file read and
+// `- PATH` for each that was looked for and absent. Paths of the project are relative to FILE's
+// folder, those of packages absolute.
+'use strict';
+
+const crypto = require('crypto');
+const fs = require('fs');
+const path = require('path');
+
+const source_bytes_max = 16 << 20; // of one file; the compiler needs some hundred times as much memory
+
+class refusal extends Error {}
+
+function parse_arguments(argv) {
+  const options = {packages: new Map(), rest: []};
+  for (let i = 0; i < argv.length; ++i) {
+    if (argv[i] === '--npm') options.npm = argv[++i];
+    else if (argv[i] === '--name') options.name = argv[++i];
+    else if (argv[i] === '--deps') options.deps = argv[++i];
+    else if (argv[i] === '--package') options.packages.set(argv[i + 1], argv[(i += 2)]);
+    else options.rest.push(argv[i]);
+  }
+  if (!options.npm || options.rest.length !== 2) {
+    process.stderr.write('usage: node compile.js --npm DIR [--name NAME] [--package NAME DIR]... ' +
+                         '[--deps FILE] FILE.mo OUTDIR\n');
+    process.exit(2);
+  }
+  [options.file, options.out] = options.rest;
+  options.name = options.name || path.basename(options.file, '.mo');
+  return options;
+}
+
+// The string literals that follow `import` outside comments and strings. What the compiler would not
+// accept as an import may be among them: it only leads to a file being offered to it.
+function imports_of(text) {
+  const token = /\/\/[^\n]*|\/\*|"((?:[^"\\\n]|\\.)*)"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_][A-Za-z0-9_]*|[;{}]/g;
+  const found = [];
+  let importing = false;
+  for (let match; (match = token.exec(text)) !== null;) {
+    const [word, literal] = match;
+    if (word === '/*') token.lastIndex = end_of_comment(text, token.lastIndex);
+    else if (word === 'import') importing = true;
+    else if (literal !== undefined && importing) found.push(literal);
+    if (literal !== undefined || word === ';') importing = false;
+  }
+  return found;
+}
+
+// Block comments nest.
+function end_of_comment(text, from) {
+  const mark = /\/\*|\*\//g;
+  mark.lastIndex = from;
+  for (let depth = 1, match; (match = mark.exec(text)) !== null;) {
+    depth += match[0] === '/*' ? 1 : -1;
+    if (depth === 0) return mark.lastIndex;
+  }
+  return text.length;
+}
+
+// Offers the actor's file, and each file it can reach by imports, to the compiler's own file system.
+// There the folder of the actor's file is the root, so that nothing in the result depends on where
+// the project lies.
+class loader {
+  constructor(compiler, main, packages) {
+    this.compiler = compiler;
+    this.folder = path.dirname(path.resolve(main));
+    this.packages = packages;
+    this.seen = new Map(); // absolute path → digest, or null for an absent file
+  }
+
+  load(file, inside) {
+    if (this.seen.has(file)) return;
+    let bytes = null;
+    try {
+      if (fs.statSync(file).isFile()) bytes = fs.readFileSync(file);
+    } catch (e) {
+      if (e.code !== 'ENOENT' && e.code !== 'ENOTDIR') throw e;
+    }
+    this.seen.set(file, bytes && crypto.createHash('sha256').update(bytes).digest('hex'));
+    if (bytes === null) return;
+    if (bytes.length > source_bytes_max)
+      throw new refusal(`${file}: larger than ${source_bytes_max >> 20} MiB`);
+    const text = bytes.toString('utf8');
+    this.compiler.write(inside, text);
+    for (const wanted of imports_of(text)) this.follow(wanted, path.dirname(file), inside);
+  }
+
+  follow(wanted, folder, inside) {
+    const scheme = /^([a-z]+):(.*)$/.exec(wanted);
+    if (!scheme) return this.candidates(path.resolve(folder, wanted),
+                                        path.join(path.dirname(inside), wanted));
+    if (scheme[1] !== 'mo') return;
+    const [name, ...rest] = scheme[2].split('/');
+    if (!this.packages.has(name)) return;
+    const below = rest.length === 0 ? 'lib' : rest.join('/');
+    this.candidates(path.resolve(this.packages.get(name), below), `.packages/${name}/${below}`);
+  }
+
+  candidates(file, inside) {
+    if (file.endsWith('.mo')) return this.load(file, inside);
+    this.load(file + '.mo', inside + '.mo');
+    this.load(path.join(file, 'lib.mo'), path.join(inside, 'lib.mo'));
+  }
+
+  deps() {
+    const lines = [];
+    const packages = [...this.packages.values()].map((dir) => path.resolve(dir) + path.sep);
+    for (const [file, digest] of this.seen) {
+      const foreign = packages.some((dir) => file.startsWith(dir));
+      lines.push(`${digest || '-'} ${foreign ? file : path.relative(this.folder, file)}\n`);
+    }
+    return lines.join('');
+  }
+}
+
+function render(diagnostic, folder) {
+  const start = diagnostic.range && diagnostic.range.start || {line: 0, character: 0};
+  const where = path.join(folder, diagnostic.source || '');
+  const severity = diagnostic.severity === 1 ? 'error' : 'warning';
+  return `${where}:${start.line + 1}:${start.character + 1}: ${severity} ` +
+    `[${diagnostic.code}] ${diagnostic.message.trimEnd()}\n`;
+}
+
+function load_compiler(npm) {
+  const home = path.resolve(npm, 'node_modules', 'motoko');
+  try {
+    const module = require(home);
+    const core = JSON.parse(fs.readFileSync(path.join(home, 'packages/latest/core.json'), 'utf8'));
+    return {mo: module.default || module, core};
+  } catch (e) {
+    throw new refusal(`the Motoko compiler cannot be loaded from ${home} (${e.code || e.message}): ` +
+                      `run 'make deps'`);
+  }
+}
+
+function compile(options) {
+  if (!fs.existsSync(options.file)) throw new refusal(`${options.file}: no such file`);
+  const {mo, core} = load_compiler(options.npm);
+  if (!options.packages.has('core')) mo.loadPackage(core);
+  for (const name of options.packages.keys()) mo.usePackage(name, `.packages/${name}`);
+  const main = path.basename(options.file);
+  const files = new loader(mo, options.file, options.packages);
+  files.load(path.resolve(options.file), main);
+
+  const {diagnostics, code} = mo.compiler.compileWasm('ic', main);
+  const folder = path.dirname(options.file);
+  process.stderr.write(diagnostics.map((one) => render(one, folder)).join(''));
+  if (!code) return 1;
+  if (!code.candid) {
+    throw new refusal(`${options.file}:1:1: error there is no actor in this file: ` +
+                      `'persistent actor { … }' is what moxzid hosts`);
+  }
+  fs.mkdirSync(options.out, {recursive: true});
+  const write = (kind, data) => fs.writeFileSync(path.join(options.out, `${options.name}.${kind}`), data);
+  write('wasm', Buffer.from(code.wasm));
+  write('did', code.candid.trimEnd() + '\n');
+  write('most', code.stable.trimEnd() + '\n');
+  if (options.deps) fs.writeFileSync(options.deps, files.deps());
+  return 0;
+}
+
+// The compiler is OCaml turned into JavaScript: what it throws is often no Error.
+function describe(thrown) {
+  if (thrown instanceof refusal) return thrown.message;
+  if (thrown instanceof RangeError) return 'the source is nested too deeply for the Motoko compiler';
+  if (thrown instanceof Error && thrown.code) return thrown.message; // the file system's
+  const text = thrown instanceof Error ? thrown.message : JSON.stringify(thrown);
+  return `the Motoko compiler gave up: ${String(text).slice(0, 2000)}`;
+}
+
+try {
+  process.exitCode = compile(parse_arguments(process.argv.slice(2)));
+} catch (thrown) {
+  process.stderr.write(describe(thrown) + '\n');
+  process.exitCode = 1;
+}

@@ -1,0 +1,147 @@
+#include "actors/manifest.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace moxzi;
+using namespace moxzi::actors;
+using testing::HasSubstr;
+
+namespace {
+
+std::string names(const manifest& m) {
+  std::string out;
+  for (const auto& actor : m.actors)
+    out += actor.name + "=" + actor.wasm + (actor.did ? "+" + *actor.did : "") + " ";
+  return out;
+}
+
+std::string reading(std::string_view text) {
+  auto out = parse_manifest(text, "actors.json");
+  return out ? names(*out) : out.error().message;
+}
+
+manifest_actor letters() {
+  return {.name = "letters", .wasm = "letters.wasm", .did = "letters.did"};
+}
+
+std::string updating(std::string_view text, const manifest_actor& entry = letters()) {
+  auto out = with_actor(text, "actors.json", entry);
+  return out ? *out : out.error().message;
+}
+
+} // namespace
+
+TEST(manifest, is_read_in_three_shapes) {
+  EXPECT_EQ(reading(R"({"letters": "letters.wasm"})"), "letters=letters.wasm ");
+  EXPECT_EQ(reading(R"(["letters.wasm", {"name": "other", "wasm": "b/other.wasm"}])"),
+            "letters=letters.wasm other=b/other.wasm ");
+  EXPECT_EQ(reading(R"({"version": 1, "actors": [{"name": "letters", "wasm": "letters.wasm",
+                        "did": "letters.did"}, "b/second.wasm"]})"),
+            "letters=letters.wasm+letters.did second=b/second.wasm ");
+  EXPECT_EQ(reading("{}"), "");
+  EXPECT_EQ(reading(" [ ] "), "");
+}
+
+TEST(manifest, an_actor_of_the_map_may_be_called_as_a_key_of_the_full_shape) {
+  EXPECT_EQ(reading(R"({"actors": "a.wasm", "version": "v.wasm", "device": "d.wasm"})"),
+            "actors=a.wasm version=v.wasm device=d.wasm ");
+}
+
+TEST(manifest, keeps_id_arguments_and_device) {
+  auto m = parse_manifest(R"({"actors": [{"wasm": "a.wasm", "id": "2vxsx-fae",
+                              "args_hex": "4449444C0000"}], "device": {"kind": "burn:cpu"}})",
+                          "actors.json");
+  ASSERT_TRUE(m) << m.error().message;
+  EXPECT_EQ(m->actors[0].id, principal::anonymous());
+  EXPECT_EQ(m->actors[0].args, (byte_string{"DIDL\0\0", 6}));
+  EXPECT_EQ(m->device, "burn:cpu");
+}
+
+TEST(manifest, an_unknown_key_is_named_with_the_nearest_known_one) {
+  EXPECT_EQ(reading(R"({"actors": [{"wsam": "a.wasm"}]})"),
+            "actors.json: actors[0]: unknown key \"wsam\"; did you mean 'wasm'?");
+  EXPECT_EQ(reading(R"({"actors": [], "devise": {"kind": "cpu"}})"),
+            "actors.json: unknown key \"devise\"; did you mean 'device'?");
+  EXPECT_EQ(reading(R"({"actors": [], "device": {"kin": "cpu"}})"),
+            "actors.json: device: unknown key \"kin\"; did you mean 'kind'?");
+  EXPECT_EQ(reading(R"({"actors": [{"wasm": "a.wasm", "xyzzy": 1}]})"),
+            "actors.json: actors[0]: unknown key \"xyzzy\"");
+}
+
+TEST(manifest, says_where_a_value_of_the_wrong_kind_stands) {
+  EXPECT_EQ(reading(R"([1])"),
+            "actors.json: [0]: an actor is a module's file name or an object, not a number");
+  EXPECT_EQ(reading(R"({"actors": [{"wasm": true}]})"),
+            "actors.json: actors[0].wasm: a string belongs here, not a boolean");
+  EXPECT_EQ(reading(R"({"actors": {}})"),
+            "actors.json: actors: an array belongs here, not an object");
+  EXPECT_THAT(reading(R"({"letters": {"wasm": "a.wasm"}})"),
+              HasSubstr("actors.json: letters: the module's file belongs here, not an object"));
+  EXPECT_EQ(reading("7"), "actors.json: an object or an array belongs here, not a number");
+  EXPECT_EQ(reading(R"({"actors": [{"name": "a"}]})"),
+            "actors.json: actors[0]: \"wasm\", the module's file, is missing");
+  EXPECT_EQ(reading(R"({"version": 1})"), "actors.json: \"actors\", the list, is missing");
+  EXPECT_EQ(reading(R"({"version": 2, "actors": []})"),
+            "actors.json: version: version 2 is not one this program reads; it is 1");
+}
+
+TEST(manifest, text_that_is_no_json_is_refused_with_its_position) {
+  EXPECT_THAT(reading("{\"letters\":\n  letters.wasm}"), HasSubstr("actors.json:2:3: not JSON"));
+  EXPECT_THAT(reading(""), HasSubstr("actors.json:1:1: not JSON"));
+  EXPECT_THAT(reading("[] []"), HasSubstr("not JSON"));
+  EXPECT_THAT(reading(std::string(100'000, '[')), HasSubstr("not JSON"));
+}
+
+TEST(manifest, two_actors_of_one_name_or_id_are_refused) {
+  EXPECT_EQ(reading(R"(["a.wasm", "b/a.wasm"])"), "actors.json: two actors are called \"a\"");
+  EXPECT_EQ(reading(R"({"a": "a.wasm", "a": "b.wasm"})"), "actors.json: a: the key is here twice");
+  EXPECT_THAT(reading(R"([{"name": "a", "wasm": "a", "id": "2vxsx-fae"},
+                          {"name": "b", "wasm": "b", "id": "2vxsx-fae"}])"),
+              HasSubstr("two actors have the id 2vxsx-fae"));
+}
+
+TEST(manifest, an_id_is_a_principal_of_its_own) {
+  EXPECT_THAT(reading(R"([{"wasm": "a.wasm", "id": "aaaaa-aa"}])"),
+              HasSubstr("actors.json: [0].id: aaaaa-aa is the management canister's"));
+  EXPECT_THAT(reading(R"([{"wasm": "a.wasm", "id": "aaaaa"}])"), HasSubstr("[0].id: "));
+}
+
+TEST(manifest, a_name_that_is_no_file_name_is_refused) {
+  EXPECT_THAT(reading(R"({"a/b": "a.wasm"})"), HasSubstr("cannot be an actor's name"));
+  EXPECT_THAT(reading(R"([{"name": "", "wasm": "a.wasm"}])"),
+              HasSubstr("cannot be an actor's name"));
+  EXPECT_TRUE(is_actor_name("größe-1.x"));
+  EXPECT_FALSE(is_actor_name("a\nb"));
+  EXPECT_FALSE(is_actor_name(".."));
+  EXPECT_FALSE(is_actor_name("\xff"));
+  EXPECT_TRUE(is_actor_name(std::string(128, 'a')));
+  EXPECT_FALSE(is_actor_name(std::string(129, 'a')));
+}
+
+TEST(manifest, a_new_one_has_the_full_shape) {
+  auto text = updating("");
+  EXPECT_EQ(text, "{\n  \"version\": 1,\n  \"actors\": [\n    {\"name\": \"letters\", "
+                  "\"wasm\": \"letters.wasm\", \"did\": \"letters.did\"}\n  ]\n}\n");
+  EXPECT_EQ(updating(text), text);
+}
+
+TEST(manifest, an_update_keeps_every_other_byte) {
+  EXPECT_EQ(updating(R"({"a" :"a.wasm" })"), R"({"a" :"a.wasm", "letters": "letters.wasm" })");
+  EXPECT_EQ(updating(R"({"letters": "old.wasm", "b": "b.wasm"})"),
+            R"({"letters": "letters.wasm", "b": "b.wasm"})");
+  EXPECT_EQ(updating("[\n\t\"a.wasm\"\n]"),
+            "[\n\t\"a.wasm\",\n\t{\"name\": \"letters\", \"wasm\": \"letters.wasm\", \"did\": "
+            "\"letters.did\"}\n]");
+  EXPECT_EQ(updating(R"(["letters.wasm"])"), R"(["letters.wasm"])");
+  EXPECT_EQ(updating(R"({"actors":[{"wasm":"old/letters.wasm","id":"2vxsx-fae"}],"version":1})"),
+            R"({"actors":[{"wasm":"letters.wasm","id":"2vxsx-fae", "did": "letters.did"}],)"
+            R"("version":1})");
+  EXPECT_EQ(updating(R"({"actors": [ ]})"),
+            R"({"actors": [{"name": "letters", "wasm": "letters.wasm", "did": "letters.did"}]})");
+}
+
+TEST(manifest, a_broken_one_is_refused_and_not_overwritten) {
+  EXPECT_THAT(updating("{\"letters\": "), HasSubstr("not JSON"));
+  EXPECT_THAT(updating(R"({"actors": [{"wsam": "a"}]})"), HasSubstr("unknown key"));
+}
