@@ -118,8 +118,8 @@ struct execution_output {
   digest128 state_digest;
 };
 
-/// Asked by the body once for every `call_perform`, which gives 2 where this says no (too many calls
-/// to that callee are open). A yes takes one of the places. Used on the thread that executes.
+/// Asked by the body once for every `call_perform`, which gives 2 where this says no (too many
+/// calls to that callee are open). A yes takes one of the places. Used on the thread that executes.
 using may_call_function = std::function<bool(const principal& callee)>;
 
 /// The code and memory of one hosted actor. One execution at a time.

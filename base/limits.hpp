@@ -22,6 +22,11 @@ inline constexpr size_t method_name_bytes_max = 20'000;
 inline constexpr size_t reject_text_bytes_max = 8u << 10;
 /// Calls that may wait for one actor, and calls one actor may have open to one other.
 inline constexpr size_t queue_length_max = 500;
+/// Answers an actor remembers, so that a request sent twice is applied once, and their bytes.
+inline constexpr size_t answers_kept_max = 1'000;
+inline constexpr size_t answers_kept_bytes_max = 8u << 20;
+/// Longest time a call with a bounded wait may wait (the Internet Computer caps at 300 s too).
+inline constexpr uint32_t bounded_wait_seconds_max = 300;
 
 // -- execution -----------------------------------------------------------------
 
@@ -29,9 +34,12 @@ inline constexpr size_t queue_length_max = 500;
 inline constexpr uint64_t update_instructions_max = 40'000'000'000;
 inline constexpr uint64_t query_instructions_max = 5'000'000'000;
 inline constexpr uint64_t install_instructions_max = 300'000'000'000;
+inline constexpr uint64_t inspect_instructions_max = 200'000'000;
 /// Heap of one actor (`--heap-mb`) and its stable memory.
 inline constexpr uint64_t heap_bytes_max = 6ull << 30;
 inline constexpr uint64_t stable_bytes_max = 512ull << 30;
+/// Between two heartbeats of an actor whose code has one.
+inline constexpr uint64_t heartbeat_interval_ns = 1'000'000'000;
 /// Module size, and what `debug_print` keeps.
 inline constexpr size_t module_bytes_max = 100u << 20;
 inline constexpr size_t debug_line_bytes_max = 32u << 10;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace moxzi {
 
@@ -28,6 +29,11 @@ struct rejection {
   std::string error_code;
   bool operator==(const rejection&) const = default;
 };
+
+/// `rejection` from its parts.
+inline rejection rejected(reject_code code, std::string error_code, std::string message) {
+  return {code, std::move(message), std::move(error_code)};
+}
 
 /// The error object of the HTTP interface:
 /// `{"error":{"code":5,"name":"canister_error","message":"…","error_code":"MX502"}}`.

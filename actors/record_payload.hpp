@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "actors/call.hpp"
+#include "base/codec.hpp"
+#include "base/digest.hpp"
+#include "base/result.hpp"
+#include "persist/record.hpp"
+
+/// How an actor's inputs are kept in its records, and a device call in the device's. Formats are
+/// fixed by golden bytes in the tests; a change means a new record kind.
+namespace moxzi::actors {
+
+/// The first input of an actor's life.
+struct install_code {
+  byte_string argument;
+  bool operator==(const install_code&) const = default;
+};
+
+/// The global timer came due.
+struct fire_timer {
+  bool operator==(const fire_timer&) const = default;
+};
+
+/// About once a second, for code that has a heartbeat.
+struct beat {
+  bool operator==(const beat&) const = default;
+};
+
+/// An input that starts an execution.
+using actor_input = std::variant<install_code, call_request, call_response, fire_timer, beat>;
+
+/// An input with the limit that its execution had.
+struct recorded_input {
+  actor_input input;
+  uint64_t instructions_max = 0;
+  bool operator==(const recorded_input&) const = default;
+};
+
+/// A call that changed the device, with its reply.
+struct recorded_device_call {
+  byte_string argument; ///< Candid
+  byte_string reply;    ///< Candid
+  bool operator==(const recorded_device_call&) const = default;
+};
+
+persist::record_kind kind_of(const actor_input& input) noexcept;
+
+byte_string encode_payload(const actor_input& input, uint64_t instructions_max);
+/// Reads the payload of an actor's record (any kind from `install` to `heartbeat`).
+result<recorded_input> decode_payload(const persist::record& from);
+
+byte_string encode_payload(const recorded_device_call& call);
+/// Reads the payload of a record of a device kind.
+result<recorded_device_call> decode_device_payload(const persist::record& from);
+
+/// Cycles as two halves, low and high.
+persist::cycles_amount to_amount(cycles value) noexcept;
+cycles to_cycles(persist::cycles_amount value) noexcept;
+
+/// What one execution did, for its digest.
+class outcome_digest {
+public:
+  void add(const call_response& answer);
+  void add(const principal& callee, const call_request& call);
+  void add(const digest128& state);
+  void add_timer(uint64_t at_ns);
+  void add_trap(std::string_view error_code);
+  digest128 value() const noexcept {
+    return xxh3_128(out_.data());
+  }
+
+private:
+  writer out_;
+};
+
+} // namespace moxzi::actors

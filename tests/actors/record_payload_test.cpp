@@ -1,0 +1,136 @@
+#include "actors/record_payload.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace moxzi::actors {
+namespace {
+
+principal of_bytes(byte_view bytes) {
+  return *principal::from_bytes(bytes);
+}
+
+persist::record record_of(const actor_input& input, uint64_t limit, const principal& self) {
+  persist::record record;
+  record.kind = kind_of(input);
+  record.actor = self.bytes();
+  record.payload = encode_payload(input, limit);
+  return record;
+}
+
+const principal self = of_bytes("\x01\x02");
+
+// Every byte follows from the format: the limit as u64, then the fields in order.
+TEST(RecordPayload, BytesOfEachKindAreFixed) {
+  EXPECT_EQ(to_hex(encode_payload(install_code{"DIDL"}, 3)), "0300000000000000044449444c");
+  EXPECT_EQ(to_hex(encode_payload(fire_timer{}, 0x1122)), "2211000000000000");
+  EXPECT_EQ(to_hex(encode_payload(beat{}, 1)), "0100000000000000");
+
+  call_request request;
+  request.identity = {of_bytes("\x04"), 7, 0x0102030405060708};
+  request.origin = request_origin::outside;
+  request.method = "learn";
+  request.argument = "DIDL";
+  request.attached = {uint128{1} << 64 | 5};
+  request.deadline_ns = 9;
+  EXPECT_EQ(to_hex(encode_payload(request, 1)),
+            "0100000000000000"                 // limit
+            "0104"                             // caller
+            "07000000"                         // epoch
+            "0807060504030201"                 // sequence
+            "00"                               // origin
+            "056c6561726e"                     // method
+            "044449444c"                       // argument
+            "05000000000000000100000000000000" // attached
+            "0900000000000000");               // deadline
+
+  EXPECT_EQ(to_hex(encode_payload(call_response{{self, 1, 2}, reply_value{"ok"}, {3}}, 1)),
+            "0100000000000000"                 // limit
+            "01000000"                         // epoch
+            "0200000000000000"                 // sequence
+            "03000000000000000000000000000000" // refunded
+            "026f6b");                         // reply
+
+  const auto why = rejected(reject_code::canister_error, "MX503", "no");
+  EXPECT_EQ(to_hex(encode_payload(call_response{{self, 1, 2}, why, {0}}, 1)),
+            "0100000000000000"                 // limit
+            "01000000"                         // epoch
+            "0200000000000000"                 // sequence
+            "00000000000000000000000000000000" // refunded
+            "05"                               // code
+            "026e6f"                           // message
+            "054d58353033");                   // error code
+
+  EXPECT_EQ(to_hex(encode_payload(recorded_device_call{"ab", "c"})), "026162"
+                                                                     "0163");
+}
+
+TEST(RecordPayload, ADeviceKindIsNotAnActorsInput) {
+  persist::record record;
+  record.kind = persist::record_kind::device_run;
+  record.payload = encode_payload(recorded_device_call{"a", "b"});
+  EXPECT_FALSE(decode_payload(record));
+  EXPECT_EQ(*decode_device_payload(record), (recorded_device_call{"a", "b"}));
+}
+
+actor_input arbitrary_input() {
+  const auto bytes = [] { return *rc::gen::arbitrary<std::string>(); };
+  const auto amount = [] {
+    return cycles{static_cast<uint128>(*rc::gen::arbitrary<uint64_t>()) << 64
+                  | *rc::gen::arbitrary<uint64_t>()};
+  };
+  const auto text = [] { return *rc::gen::container<std::string>(rc::gen::inRange<char>(0, 127)); };
+  switch (*rc::gen::inRange(0, 5)) {
+    case 0:
+      return install_code{bytes()};
+    case 1: {
+      call_request request;
+      request.identity.caller = of_bytes(bytes().substr(0, 29));
+      request.identity.epoch = *rc::gen::arbitrary<uint32_t>();
+      request.identity.sequence = *rc::gen::arbitrary<uint64_t>();
+      request.origin = *rc::gen::element(request_origin::outside, request_origin::actor);
+      request.method = text();
+      request.argument = bytes();
+      request.attached = amount();
+      request.deadline_ns = *rc::gen::arbitrary<uint64_t>();
+      return request;
+    }
+    case 2: {
+      call_response response;
+      response.identity = {self, *rc::gen::arbitrary<uint32_t>(), *rc::gen::arbitrary<uint64_t>()};
+      response.refunded = amount();
+      if (*rc::gen::arbitrary<bool>()) {
+        response.answer = reply_value{bytes()};
+      } else {
+        response.answer =
+          rejected(static_cast<reject_code>(*rc::gen::inRange(1, 7)), text(), text());
+      }
+      return response;
+    }
+    case 3:
+      return fire_timer{};
+    default:
+      return beat{};
+  }
+}
+
+RC_GTEST_PROP(RecordPayload, DecodingAnEncodedInputGivesItBack, ()) {
+  const recorded_input value{arbitrary_input(), *rc::gen::arbitrary<uint64_t>()};
+  const auto record = record_of(value.input, value.instructions_max, self);
+  const auto decoded = decode_payload(record);
+  RC_ASSERT(decoded.has_value());
+  RC_ASSERT(*decoded == value);
+}
+
+RC_GTEST_PROP(RecordPayload, ACutOrLengthenedPayloadIsRefused, ()) {
+  auto record = record_of(arbitrary_input(), 1, self);
+  if (*rc::gen::arbitrary<bool>()) {
+    record.payload.resize(*rc::gen::inRange<size_t>(0, record.payload.size()));
+  } else {
+    record.payload += 'x';
+  }
+  RC_ASSERT(!decode_payload(record));
+}
+
+} // namespace
+} // namespace moxzi::actors
