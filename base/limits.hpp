@@ -53,4 +53,17 @@ inline constexpr uint32_t http_header_timeout_ms = 10'000;
 /// A call that has no answer by then gets 504; `timeout_ms` may ask for less or up to this.
 inline constexpr uint32_t call_timeout_ms = 300'000;
 
+// -- device --------------------------------------------------------------------
+
+/// Operations of one program, and registers it may ask back.
+inline constexpr size_t program_ops_max = 10'000;
+/// Elements of one tensor: indices fit 32 bits in every library below.
+inline constexpr int64_t tensor_elements_max = (int64_t{1} << 31) - 1;
+/// Length of a parameter's or optimizer's name.
+inline constexpr size_t device_name_bytes_max = 128;
+/// Parameters and optimizers of one owner: what they cost beside their contents stays small.
+inline constexpr size_t owner_names_max = 100'000;
+/// Device memory that kept plans may hold before the oldest are dropped.
+inline constexpr uint64_t plan_bytes_max = 4ull << 30;
+
 } // namespace moxzi::limits

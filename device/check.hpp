@@ -43,6 +43,9 @@ result<typed_program> check(const program& code, environment where);
 /// Appends one operation to a checked program (internal rows too). Its operands exist.
 result<reg> append(typed_program& to, operation what, uint32_t origin);
 
+/// Puts the row's training form in the operation's place: the same register, and a second one.
+void take_training_form(typed_program& in, reg at);
+
 /// The shape of a request's dims, within the limits of rank, size and number of elements.
 result<shape> checked_shape(std::span<const uint32_t> dims);
 

@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "device/backend.hpp"
 #include "device/program.hpp"
@@ -28,8 +27,32 @@ struct cache_counters {
   uint64_t bytes = 0; ///< device memory of those
 };
 
+/// A run that was checked and whose plan is ready. Valid until anything else is asked of the core
+/// that made it; `execute` uses it up.
+class prepared_run {
+public:
+  prepared_run() noexcept;
+  prepared_run(prepared_run&&) noexcept;
+  prepared_run& operator=(prepared_run&&) noexcept;
+  ~prepared_run();
+
+  /// True if the plan wants several threads.
+  bool parallel() const noexcept;
+  /// The longest of the plan's latest runs, as told by `measured`; 0 before the first.
+  uint64_t expected_ns() const noexcept;
+  /// Tells how long the execution took.
+  void measured(uint64_t ns) noexcept;
+
+  struct state;
+
+private:
+  friend class device_core;
+  std::unique_ptr<state> state_;
+};
+
 /// The state of a device: spaces of named parameters and optimizers, one per owner, and the plans.
-/// Every method checks first, then changes; on an error nothing has changed. Not thread safe.
+/// Every method checks first, then changes; on an error nothing has changed. Not thread safe: one
+/// thread at a time, though it need not always be the same.
 class device_core {
 public:
   device_core(std::unique_ptr<backend> on, core_options options);
@@ -38,16 +61,16 @@ public:
   /// Makes the parameters: all, or none.
   result<void> define_params(byte_view owner, const std::vector<param_spec>& params);
   result<void> define_optimizer(byte_view owner, const optimizer_spec& optimizer);
+  /// `prepare`, then `execute`.
   result<run_reply> run(byte_view owner, const run_request& request);
+  /// Checks the request and finds or makes its plan. The request must outlive what is returned.
+  result<prepared_run> prepare(byte_view owner, const run_request& request);
+  result<run_reply> execute(prepared_run& what);
   void drop_space(byte_view owner);
-
-  /// How heavy the request will be, as far as is known without running it: true if its plan wants
-  /// several threads (or is not made yet and is not plainly small).
-  bool is_heavy(byte_view owner, const run_request& request) const;
 
   const backend_info& info() const noexcept;
   cache_counters cache() const noexcept;
-  /// Device memory in use, and that of one owner.
+  /// Device memory in use: contents of all spaces and plans; and that of one owner's space.
   uint64_t memory_bytes() const noexcept;
   uint64_t memory_bytes(byte_view owner) const noexcept;
 

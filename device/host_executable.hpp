@@ -49,8 +49,18 @@ struct host_kernels {
                double scale) = nullptr;
 };
 
+/// Fills `why` for an index out of range and gives false: `return index_fault(why, "ids", id, n);`.
+/// Every kernel that follows indices checks them itself, those of gradients too, since the forward
+/// operation may not be part of the plan.
+bool index_fault(fault& why, std::string_view name, int64_t value, int64_t size);
+
 /// Host memory, zeroed, aligned to 64 bytes; null with `why` set when there is none.
 buffer_ptr allocate_host(uint64_t bytes, fault& why);
+
+/// A backend's `write` and `read` for host memory.
+std::optional<fault> write_host(buffer& to, uint64_t offset, byte_view from);
+std::optional<fault> read_host(const buffer& from, uint64_t offset, uint64_t bytes,
+                               byte_string& to);
 
 /// An executable over host memory. Addresses of the arena are fixed when it is made; those of
 /// parameters are patched in at each run. Allocates nothing per run except the results.

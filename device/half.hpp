@@ -1,0 +1,25 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace moxzi::device {
+
+/// The value of an IEEE binary16.
+inline float from_f16(uint16_t bits) noexcept {
+  auto sign = (bits & 0x8000) ? -1.0f : 1.0f;
+  int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+  if (exponent == 31)
+    return std::bit_cast<float>((bits & 0x8000u) << 16 | 0x7f800000u
+                                | static_cast<uint32_t>(fraction) << 13);
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  return sign * std::ldexp(static_cast<float>(fraction | 0x400), exponent - 25);
+}
+
+/// The value of a bfloat16.
+inline float from_bf16(uint16_t bits) noexcept {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
+
+} // namespace moxzi::device

@@ -1,0 +1,263 @@
+#include "device/host_executable.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/assert.hpp"
+#include "device/half.hpp"
+
+namespace moxzi::device {
+
+namespace {
+
+class host_buffer final : public buffer {
+public:
+  explicit host_buffer(uint64_t size) {
+    bytes = size;
+    // Sizes are multiples of the alignment, as aligned_alloc wants.
+    if (size > 0) data = std::aligned_alloc(64, (size + 63) / 64 * 64);
+    if (data) std::memset(data, 0, size);
+  }
+  ~host_buffer() override {
+    std::free(data);
+  }
+};
+
+template <class From, float (*Convert)(From)>
+void convert(const byte_string& from, float* to, int64_t elements) {
+  for (int64_t i = 0; i < elements; ++i) {
+    From value;
+    std::memcpy(&value, from.data() + i * sizeof(From), sizeof(From));
+    to[i] = Convert(value);
+  }
+}
+
+float narrowed(double value) {
+  return static_cast<float>(value);
+}
+float widened_f16(uint16_t bits) {
+  return from_f16(bits);
+}
+float widened_bf16(uint16_t bits) {
+  return from_bf16(bits);
+}
+
+template <class T>
+double number(const void* at) noexcept {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return static_cast<double>(value);
+}
+
+double number_at(const void* at, elem type) noexcept {
+  switch (type) {
+    case elem::f32:
+      return number<float>(at);
+    case elem::f64:
+      return number<double>(at);
+    case elem::u8:
+    case elem::boolean:
+      return number<uint8_t>(at);
+    case elem::i8:
+      return number<int8_t>(at);
+    case elem::u16:
+      return number<uint16_t>(at);
+    case elem::i16:
+      return number<int16_t>(at);
+    case elem::u32:
+      return number<uint32_t>(at);
+    case elem::i32:
+      return number<int32_t>(at);
+    case elem::i64:
+      return number<int64_t>(at);
+    case elem::f16:
+      return from_f16(static_cast<uint16_t>(number<uint16_t>(at)));
+    case elem::bf16:
+      return from_bf16(static_cast<uint16_t>(number<uint16_t>(at)));
+  }
+  return 0;
+}
+
+class host_executable final : public executable {
+public:
+  host_executable(const plan& what, const host_kernels& kernels, uint32_t threads, buffer_ptr arena)
+      : plan_(what), kernels_(kernels), arena_(std::move(arena)), bound_(what.parameters.size()) {
+    size_t inputs = 0, outputs = 0;
+    for (auto& step : what.instructions) {
+      inputs += step.inputs.size();
+      outputs += step.outputs.size();
+    }
+    views_.reserve(inputs + outputs); // calls below keep addresses of these
+    for (auto& step : what.instructions) {
+      auto first = views_.size();
+      for (auto x : step.inputs) add_view(x);
+      auto middle = views_.size();
+      for (auto x : step.outputs) add_view(x);
+      steps_.push_back(
+        {kernels.find(step.id),
+         {std::span(views_).subspan(first, middle - first), std::span(views_).subspan(middle),
+          step.attributes, what.parallel ? threads : 1}});
+      moxzi_assert(steps_.back().run, "no kernel for {}", static_cast<int>(step.id));
+    }
+  }
+
+  std::optional<fault> run(const run_arguments& with, run_results& out) override {
+    bind(with.parameters);
+    for (auto& how : plan_.inputs) place_input(how, with.inputs[how.number], address(how.tensor));
+    fault why;
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      if (steps_[i].run(steps_[i].call, why)) continue;
+      why.instruction = static_cast<uint32_t>(i);
+      return why;
+    }
+    read_back(out);
+    train(with, out);
+    return std::nullopt;
+  }
+
+  uint64_t memory_bytes() const noexcept override {
+    return arena_->bytes;
+  }
+
+private:
+  struct step {
+    kernel_function run;
+    kernel_call call;
+  };
+  /// A view into a parameter, whose address is known at the run.
+  struct patch {
+    uint32_t view;
+    uint32_t parameter;
+    uint64_t offset;
+  };
+
+  void add_view(uint32_t tensor) {
+    tensor_view view;
+    if (tensor != no_tensor) {
+      auto& what = plan_.tensors[tensor];
+      if (what.where == memory::arena)
+        view.data = address(tensor);
+      else
+        patches_.push_back({static_cast<uint32_t>(views_.size()), what.index, what.offset});
+      view.elements = what.dims.elements();
+      view.type = what.type;
+      view.dims = what.dims;
+      view.strides = what.strides;
+    }
+    views_.push_back(view);
+  }
+
+  void bind(std::span<void* const> parameters) {
+    if (std::ranges::equal(parameters, bound_)) return;
+    bound_.assign(parameters.begin(), parameters.end());
+    for (auto& p : patches_)
+      views_[p.view].data = static_cast<char*>(bound_[p.parameter]) + p.offset;
+  }
+
+  void* address(uint32_t tensor) const {
+    auto& what = plan_.tensors[tensor];
+    auto base = what.where == memory::arena ? arena_->data : bound_[what.index];
+    return static_cast<char*>(base) + what.offset;
+  }
+
+  void read_back(run_results& out) const {
+    out.scalars.resize(plan_.scalars.size());
+    for (size_t i = 0; i < out.scalars.size(); ++i)
+      out.scalars[i] = number_at(address(plan_.scalars[i]), plan_.tensors[plan_.scalars[i]].type);
+    out.tensors.resize(plan_.results.size());
+    for (size_t i = 0; i < out.tensors.size(); ++i) {
+      auto& what = plan_.tensors[plan_.results[i]];
+      out.tensors[i].assign(static_cast<const char*>(address(plan_.results[i])),
+                            static_cast<size_t>(what.dims.elements()) * size_of(what.type));
+    }
+  }
+
+  void train(const run_arguments& with, run_results& out) const {
+    double scale = 1;
+    out.grad_norm.reset();
+    if (with.clip) {
+      double sum = 0;
+      for (auto& how : with.steps)
+        for (auto& segment : how.segments)
+          sum += kernels_.sum_of_squares(address(segment.gradient), segment.elements, segment.type);
+      out.grad_norm = std::sqrt(sum);
+      auto wanted = *with.clip / (*out.grad_norm + 1e-6);
+      scale = wanted > 1 ? 1 : wanted; // NaN stays
+    }
+    for (auto& how : with.steps)
+      for (auto& segment : how.segments)
+        kernels_.step(how, segment, address(segment.gradient), scale);
+  }
+
+  const plan& plan_;
+  host_kernels kernels_;
+  buffer_ptr arena_;
+  std::vector<void*> bound_;
+  std::vector<tensor_view> views_;
+  std::vector<step> steps_;
+  std::vector<patch> patches_;
+};
+
+} // namespace
+
+bool index_fault(fault& why, std::string_view name, int64_t value, int64_t size) {
+  why.code = device_errc::index_range;
+  why.what = size > 0
+               ? fmt::format("{} holds {}; 0 to {} wanted", name, value, size - 1)
+               : fmt::format("{} holds {}, but there is nothing to choose from", name, value);
+  return false;
+}
+
+buffer_ptr allocate_host(uint64_t bytes, fault& why) {
+  auto made = std::make_shared<host_buffer>(bytes);
+  if (made->data || bytes == 0) return made;
+  why.code = device_errc::out_of_memory;
+  why.what = fmt::format("{} bytes asked for; the machine has no more memory", bytes);
+  return nullptr;
+}
+
+std::optional<fault> write_host(buffer& to, uint64_t offset, byte_view from) {
+  moxzi_assert(offset <= to.bytes && from.size() <= to.bytes - offset);
+  if (!from.empty()) std::memcpy(static_cast<char*>(to.data) + offset, from.data(), from.size());
+  return std::nullopt;
+}
+
+std::optional<fault> read_host(const buffer& from, uint64_t offset, uint64_t bytes,
+                               byte_string& to) {
+  moxzi_assert(offset <= from.bytes && bytes <= from.bytes - offset);
+  if (bytes == 0)
+    to.clear();
+  else
+    to.assign(static_cast<const char*>(from.data) + offset, bytes);
+  return std::nullopt;
+}
+
+std::unique_ptr<executable> make_host_executable(const plan& what, const host_kernels& kernels,
+                                                 uint32_t threads, fault& why) {
+  auto arena = allocate_host(std::max<uint64_t>(what.arena_bytes, 64), why);
+  if (!arena) return nullptr;
+  return std::make_unique<host_executable>(what, kernels, threads, std::move(arena));
+}
+
+void place_input(const planned_input& how, const tensor& from, void* to) {
+  if (!how.cast) {
+    if (!from.data.empty()) std::memcpy(to, from.data.data(), from.data.size());
+    return;
+  }
+  auto out = static_cast<float*>(to);
+  auto elements = static_cast<int64_t>(from.data.size() / size_of(from.type));
+  switch (from.type) {
+    case elem::f64:
+      return convert<double, narrowed>(from.data, out, elements);
+    case elem::f16:
+      return convert<uint16_t, widened_f16>(from.data, out, elements);
+    case elem::bf16:
+      return convert<uint16_t, widened_bf16>(from.data, out, elements);
+    default:
+      moxzi_assert(false, "type={}", name_of(from.type));
+  }
+}
+
+} // namespace moxzi::device

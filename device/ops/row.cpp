@@ -1,0 +1,75 @@
+#include "device/ops/row.hpp"
+
+#include <algorithm>
+
+#include "base/limits.hpp"
+#include "device/ops/rows.hpp"
+
+namespace moxzi::device {
+
+std::string register_type::text() const {
+  return fmt::format("{} {}", name_of(type), to_string(dims));
+}
+
+size_t row::register_fields() const noexcept {
+  return static_cast<size_t>(
+    std::ranges::count_if(fields, [](const field& f) { return is_register(f.kind); }));
+}
+
+result<void> want_float(std::string_view name, const register_type& what) {
+  if (is_float(what.type)) return {};
+  return complain(device_errc::dtype_mismatch, "{} is {}; floats wanted", name, what.text());
+}
+
+result<void> want_integer(std::string_view name, const register_type& what) {
+  if (is_integer(what.type)) return {};
+  return complain(device_errc::dtype_mismatch, "{} is {}; integers wanted", name, what.text());
+}
+
+result<void> want_rank(std::string_view name, const register_type& what, size_t rank) {
+  if (what.dims.rank() == rank) return {};
+  return complain(device_errc::shape_mismatch, "{} is {} of rank {}; rank {} wanted", name,
+                  to_string(what.dims), what.dims.rank(), rank);
+}
+
+result<void> want_same_type(std::string_view name, const register_type& what,
+                            std::string_view other_name, const register_type& other) {
+  if (what.type == other.type) return {};
+  return complain(device_errc::dtype_mismatch, "{} is {}, {} is {}; the same type wanted", name,
+                  what.text(), other_name, other.text());
+}
+
+result<void> want_size(const shape& dims) {
+  // Sizes of zero don't hide the others: strides are products of them all.
+  int64_t elements = 1;
+  for (auto size : dims.sizes()) {
+    if (size == 0) continue;
+    if (size > limits::tensor_elements_max / elements)
+      return complain(device_errc::shape_mismatch, "{} has too many elements; at most {}",
+                      to_string(dims), limits::tensor_elements_max);
+    elements *= size;
+  }
+  return {};
+}
+
+cost traffic(const typed_call& call, double flops_per_result) {
+  cost sum;
+  auto elements = [](const register_type& t) { return static_cast<double>(t.dims.elements()); };
+  for (auto operand : call.operands)
+    if (operand) sum.bytes += elements(*operand) * size_of(operand->storage);
+  sum.bytes += elements(*call.result) * size_of(call.result->storage);
+  sum.flops = elements(*call.result) * flops_per_result;
+  return sum;
+}
+
+std::vector<split_axis> leading_axes(size_t n, size_t operands) {
+  std::vector<split_axis> axes;
+  for (size_t i = 0; i < n; ++i) {
+    split_axis axis{std::vector<int>(operands, -1), static_cast<int>(i), join::none};
+    axis.operand_dims[0] = static_cast<int>(i);
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+} // namespace moxzi::device
