@@ -27,12 +27,13 @@ file(GLOB MOXZI_WASMTIME_LIBRARY
 if(NOT MOXZI_WASMTIME_LIBRARY OR NOT EXISTS "${MOXZI_DEPS}/wasmtime/include/wasmtime.h")
   message(FATAL_ERROR "no wasm engine under ${MOXZI_DEPS}: run 'make deps'")
 endif()
-add_library(moxzi_wasmtime SHARED IMPORTED)
+# Its name begins with no "lib" and it carries no SONAME, so the linker is told the file's name.
+cmake_path(GET MOXZI_WASMTIME_LIBRARY PARENT_PATH MOXZI_WASMTIME_FOLDER)
+add_library(moxzi_wasmtime INTERFACE)
 add_library(Moxzi::wasmtime ALIAS moxzi_wasmtime)
-set_target_properties(moxzi_wasmtime PROPERTIES
-  IMPORTED_LOCATION "${MOXZI_WASMTIME_LIBRARY}"
-  IMPORTED_NO_SONAME TRUE
-  INTERFACE_INCLUDE_DIRECTORIES "${MOXZI_DEPS}/wasmtime/include")
+target_include_directories(moxzi_wasmtime SYSTEM INTERFACE "${MOXZI_DEPS}/wasmtime/include")
+target_link_options(moxzi_wasmtime INTERFACE "LINKER:-rpath,${MOXZI_WASMTIME_FOLDER}")
+target_link_libraries(moxzi_wasmtime INTERFACE "-L${MOXZI_WASMTIME_FOLDER}" -l:_libwasmtime.so)
 
 if(MOXZI_WITH_TORCH)
   file(GLOB TORCH_WHEEL_SITE "${MOXZI_DEPS}/venv/lib/python3*/site-packages")

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "actors/body.hpp"
+#include "actors/wasm/memory_image.hpp"
+#include "actors/wasm/stable_memory.hpp"
+#include "actors/wasm/system_calls.hpp"
+
+namespace moxzi::actors {
+
+/// What system calls see and change during one execution. Lives as long as the instance; `begin`
+/// makes it ready for the next execution.
+class execution_state {
+public:
+  execution_state(principal self_id, bool has_memory64, memory_image& heap_image,
+                  stable_memory& stable_image)
+      : self(std::move(self_id)), memory64(has_memory64), heap(heap_image), stable(stable_image) {
+    // nop
+  }
+
+  void begin(execution_input next, may_call_function may_call_next);
+
+  /// The context letter of an entry (the start function runs before it, in a context of its own).
+  static context_set context_of(entry_kind kind) noexcept;
+
+  /// The actor that is running.
+  const principal self;
+  const bool memory64;
+  memory_image& heap;
+  stable_memory& stable;
+
+  execution_input input;
+  execution_output output;
+  may_call_function may_call;
+  context_set now = context::init;
+
+  /// The reply under construction, and whether the call has been answered by this execution.
+  byte_string reply;
+  /// The call under construction.
+  std::optional<outgoing_call> call;
+  /// Cycles the actor holds now.
+  cycles balance;
+  /// Cycles attached to the call being answered, not yet accepted.
+  cycles available;
+  uint64_t global_timer_ns = 0;
+  size_t debug_bytes = 0;
+  /// Why the system call that is running ends the execution.
+  std::optional<trap> failure;
+
+  /// True if `msg_reply` or `msg_reject` may still be called.
+  bool can_answer() const noexcept {
+    return input.can_answer && !output.answer;
+  }
+
+  /// Fuel left, and taking some for work that wasm's own instructions do not show; set by the
+  /// instance. Taking more than is left takes all.
+  std::function<uint64_t()> fuel_left;
+  std::function<void(uint64_t)> take_fuel;
+};
+
+} // namespace moxzi::actors

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actors/wasm/dirty_pages.hpp"
+#include "base/digest.hpp"
+#include "base/result.hpp"
+
+namespace moxzi::actors {
+
+/// The linear memory of one actor, kept twice in one sparse memory file: wasm code works on a
+/// private mapping of the file, and a shared mapping of it is the committed image. Writing gives
+/// the private mapping pages of its own, which `commit` copies into the image and `rollback`
+/// undoes. One thread at a time.
+class memory_image {
+public:
+  /// Address space taken per mapping; the heap's limit lies below.
+  static constexpr size_t reserved_bytes = 8ull << 30;
+  /// Inaccessible bytes behind it, for accesses with a small constant offset.
+  static constexpr size_t guard_bytes = 64u << 10;
+
+  /// Makes an empty one that may grow to `bytes_max`.
+  static result<std::unique_ptr<memory_image>> make(std::shared_ptr<const page_scanner> scanner,
+                                                    uint64_t bytes_max);
+  ~memory_image();
+  memory_image(const memory_image&) = delete;
+  memory_image& operator=(const memory_image&) = delete;
+
+  uint8_t* data() const noexcept {
+    return work_;
+  }
+  /// Size as wasm code sees it.
+  size_t size() const noexcept {
+    return size_;
+  }
+  /// Size of the committed image.
+  size_t committed_size() const noexcept {
+    return committed_size_;
+  }
+  /// The committed image, `committed_size()` bytes.
+  byte_view committed() const noexcept {
+    return {reinterpret_cast<const char*>(image_), committed_size_};
+  }
+  uint64_t bytes_max() const noexcept {
+    return bytes_max_;
+  }
+
+  enum class growth { grown, over_limit, no_memory };
+  /// Makes the memory accessible up to `size` bytes, a multiple of a page, and zero where it is
+  /// new. Refused above the limit; the memory is then as before.
+  growth grow(size_t size) noexcept;
+
+  /// True if a `grow` was refused since the last commit or rollback.
+  growth refusal() const noexcept {
+    return refusal_;
+  }
+
+  /// What the execution wrote becomes the committed image. Feeds `digest` with the number and
+  /// contents of each page that differs from before, ascending; returns how many do.
+  size_t commit(digest_stream& digest);
+
+  /// Undoes what was written since the last commit, growth included. After growth the engine must
+  /// make its instance anew, since it keeps the size by itself.
+  void rollback();
+
+  /// Starts over at size 0 for a new instance, the committed image being kept: the instance grows
+  /// its memory to `committed_size()` and calls `rollback`.
+  void detach() noexcept;
+
+private:
+  memory_image() = default;
+  /// True if the pages to be given back together with number `first` end at `last`.
+  bool ends_run(size_t first, size_t last) const noexcept;
+  void drop_private(size_t from, size_t to) noexcept;
+
+  std::shared_ptr<const page_scanner> scanner_;
+  uint8_t* work_ = nullptr;
+  uint8_t* image_ = nullptr;
+  size_t size_ = 0;
+  size_t accessible_ = 0;
+  size_t committed_size_ = 0;
+  uint64_t bytes_max_ = 0;
+  growth refusal_ = growth::grown;
+  std::vector<uint32_t> pages_;
+};
+
+} // namespace moxzi::actors

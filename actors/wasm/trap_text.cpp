@@ -1,0 +1,105 @@
+#include "actors/wasm/trap_text.hpp"
+
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace moxzi::actors {
+
+namespace {
+
+std::string_view kind_text(entry_kind kind) {
+  switch (kind) {
+    case entry_kind::init:
+    case entry_kind::pre_upgrade:
+    case entry_kind::post_upgrade:
+      return "an installation";
+    case entry_kind::query:
+      return "a query";
+    case entry_kind::inspect:
+      return "an inspection";
+    default:
+      return "a message";
+  }
+}
+
+std::string function_of(const wasm_trap_t* why, const wasmtime_error_t* error) {
+  wasm_frame_vec_t frames;
+  if (why != nullptr)
+    wasm_trap_trace(why, &frames);
+  else
+    wasmtime_error_wasm_trace(error, &frames);
+  std::string found;
+  for (size_t i = 0; i < frames.size && found.empty(); ++i)
+    if (const auto* name = wasmtime_frame_func_name(frames.data[i]))
+      found = source_name({name->data, name->size});
+  wasm_frame_vec_delete(&frames);
+  return found;
+}
+
+// The engine's text is a backtrace; the cause stands at its end.
+std::string cause_in(const std::string& text) {
+  std::string_view cause = text;
+  constexpr std::string_view mark = "Caused by:";
+  if (auto at = cause.rfind(mark); at != std::string_view::npos)
+    cause.remove_prefix(at + mark.size());
+  auto begin = cause.find_first_not_of(" \n\t0123456789:");
+  auto end = cause.find_last_not_of(" \n\t");
+  if (begin == std::string_view::npos) return "unknown cause";
+  cause = cause.substr(begin, end - begin + 1);
+  constexpr std::string_view prefix = "wasm trap: ";
+  if (cause.starts_with(prefix)) cause.remove_prefix(prefix.size());
+  return std::string{cause.substr(0, cause.find('\n'))};
+}
+
+// A heap that could not grow explains what the code said when it gave up.
+std::optional<trap> explain_heap(const execution_state& state, const std::string& cause) {
+  switch (state.heap.refusal()) {
+    case memory_image::growth::over_limit:
+      return trap{"MX539", fmt::format("the heap limit of {} MiB was reached: {}",
+                                       state.heap.bytes_max() >> 20, cause)};
+    case memory_image::growth::no_memory:
+      return trap{"MX507", fmt::format("the machine has no more memory for the heap: {}", cause)};
+    default:
+      return std::nullopt;
+  }
+}
+
+} // namespace
+
+std::string source_name(std::string_view function) {
+  // Compiled run-time code carries mangled Rust names, generated helpers a sign in front.
+  if (function.empty() || function.find("::") != std::string_view::npos
+      || function.starts_with("_R") || function.starts_with("_ZN")
+      || function.find_first_of("@<$") != std::string_view::npos)
+    return {};
+  return std::string{function};
+}
+
+bool is_stack_overflow(const wasm_trap_t* why) {
+  wasmtime_trap_code_t code;
+  return wasmtime_trap_code(why, &code) && code == WASMTIME_TRAP_CODE_STACK_OVERFLOW;
+}
+
+trap explain(const wasm_trap_t* why, const wasmtime_error_t* error, const execution_state& state) {
+  if (state.failure) {
+    auto failure = *state.failure;
+    if (failure.error_code == "MX503")
+      if (auto heap = explain_heap(state, failure.message)) return *heap;
+    return failure;
+  }
+  wasmtime_trap_code_t code = WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED;
+  bool has_code = why != nullptr && wasmtime_trap_code(why, &code);
+  if (has_code && code == WASMTIME_TRAP_CODE_OUT_OF_FUEL)
+    return {"MX522", fmt::format("the limit of {} instructions for {} was exceeded",
+                                 state.input.instructions_max, kind_text(state.input.kind))};
+  auto cause = cause_in(why != nullptr ? text_of(why) : text_of(error));
+  if (has_code && code == WASMTIME_TRAP_CODE_STACK_OVERFLOW)
+    cause = "call stack exhausted (recursion too deep)";
+  if (auto name = function_of(why, error); !name.empty()) cause += fmt::format(" (in {})", name);
+  if (auto heap = explain_heap(state, cause)) return *heap;
+  return {"MX502", std::move(cause)};
+}
+
+} // namespace moxzi::actors

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+namespace moxzi::actors {
+
+/// Work done in slices by a `wasm_pool`. One slice at a time, each perhaps on another thread.
+class pool_task {
+public:
+  virtual ~pool_task() = default;
+
+  /// What a slice leaves: either more to do, or what to call when the pool has let go of the task.
+  struct outcome {
+    bool finished = false;
+    std::function<void()> completion; ///< must not need the task: it may be gone by then
+  };
+  virtual outcome run_slice() = 0;
+
+private:
+  friend class pool_core;
+  enum class place : unsigned char { outside, queued, running, cancelled };
+  place place_ = place::outside;
+};
+
+class pool_core;
+
+/// What tasks need of a pool; stays valid, and then does nothing, when the pool is gone.
+class pool_handle {
+public:
+  /// Queues a task that is not queued or running. After the pool has stopped nothing happens.
+  void submit(pool_task& task) const;
+  /// Takes the task back: when this returns, no thread uses it. Waits for the end of a slice in
+  /// progress; not to be called from within the task's own slice.
+  void cancel(pool_task& task) const;
+
+private:
+  friend class wasm_pool;
+  std::shared_ptr<pool_core> core_;
+};
+
+/// Threads that run the slices of all tasks in turn, so that a few of them serve many actors, and
+/// one that never ends holds up the others by a slice at most.
+class wasm_pool {
+public:
+  /// `threads` = 0: one a core.
+  explicit wasm_pool(unsigned threads = 0);
+  /// Ends after the slices in progress. Tasks that are not finished stay so; their completions are
+  /// never called.
+  ~wasm_pool();
+  wasm_pool(const wasm_pool&) = delete;
+  wasm_pool& operator=(const wasm_pool&) = delete;
+
+  pool_handle handle() const noexcept {
+    return handle_;
+  }
+
+private:
+  pool_handle handle_;
+};
+
+} // namespace moxzi::actors

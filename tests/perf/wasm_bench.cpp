@@ -1,0 +1,219 @@
+// Times executions of a hosted actor, commit or rollback included, without the state machine above:
+//   wasm_bench LETTERS.wasm      prints one JSON line a row
+// Calls to other actors are answered at once with an empty record of results.
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "actors/wasm/engine.hpp"
+#include "actors/wasm/wasm_body.hpp"
+#include "actors/wasm/wasm_pool.hpp"
+
+using namespace moxzi;
+using namespace moxzi::actors;
+
+namespace {
+
+double now_us() {
+  auto t = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double, std::micro>(t).count();
+}
+
+double resident_mib() {
+  std::ifstream statm{"/proc/self/statm"};
+  size_t total = 0, resident = 0;
+  statm >> total >> resident;
+  return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
+
+execution_input input_of(entry_kind kind, std::string method, byte_string argument) {
+  execution_input input;
+  input.kind = kind;
+  input.method = std::move(method);
+  input.argument = std::move(argument);
+  input.caller = principal::anonymous();
+  input.instructions_max = 40'000'000'000;
+  input.can_answer = true;
+  input.time_ns = 1;
+  return input;
+}
+
+execution_output run(actor_body& body, execution_input input) {
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::optional<execution_output> output;
+  body.execute(std::move(input), {}, [&](execution_output result) {
+    std::lock_guard held{mutex};
+    output = std::move(result);
+    ended.notify_one();
+  });
+  std::unique_lock held{mutex};
+  ended.wait(held, [&] { return output.has_value(); });
+  return std::move(*output);
+}
+
+byte_string nat(uint8_t value) {
+  return byte_string{"DIDL\0\1\x7d", 7} + static_cast<char>(value);
+}
+
+const byte_string unit{"DIDL\0\0", 6};
+
+// record { scalars : vec float64 } with one element, 1.5.
+byte_string device_reply() {
+  byte_string bytes{"DIDL\2\x6c\1", 7};
+  uint32_t field = 0;
+  for (char c : std::string_view{"scalars"}) field = field * 223 + static_cast<uint8_t>(c);
+  for (; field >= 128; field >>= 7) bytes.push_back(static_cast<char>((field & 127) | 128));
+  bytes.push_back(static_cast<char>(field));
+  bytes += byte_string{"\1\x6d\x72\1\0\1\0\0\0\0\0\0\xf8\x3f", 14};
+  return bytes;
+}
+
+// The chain of executions of one `learn`, each answer handed in from the thread that executed, as
+// messages between actors do.
+class chain {
+public:
+  chain(actor_body& body, uint8_t steps) : body_(body), reply_(device_reply()) {
+    go(input_of(entry_kind::update, "learn", nat(steps)));
+    std::unique_lock held{mutex_};
+    ended_.wait(held, [this] { return done_; });
+  }
+  size_t executions = 0;
+  uint64_t instructions = 0;
+
+private:
+  void go(execution_input input) {
+    body_.execute(std::move(input), {}, [this](execution_output output) {
+      ++executions;
+      instructions += output.instructions;
+      if (output.trapped) {
+        fmt::print(stderr, "trapped: {}\n", output.trapped->message);
+        std::exit(1);
+      }
+      if (output.calls.empty()) {
+        std::lock_guard held{mutex_};
+        done_ = true;
+        ended_.notify_one();
+        return;
+      }
+      const auto& call = output.calls.front();
+      auto next =
+        input_of(entry_kind::reply_callback, {}, call.method == "moxzi_device_run" ? reply_ : unit);
+      next.callback = call.on_reply;
+      go(std::move(next));
+    });
+  }
+
+  actor_body& body_;
+  byte_string reply_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool done_ = false;
+};
+
+void print_row(const char* name, std::vector<double> samples, const std::string& more) {
+  std::sort(samples.begin(), samples.end());
+  fmt::print("{{\"name\":\"{}\",\"ours_us\":{:.2f},\"best_us\":{:.2f}{}}}\n", name,
+             samples[samples.size() / 2], samples.front(), more);
+}
+
+// A batch of executions, each handed in from the end of the one before: no change of thread.
+double batch_us(actor_body& body, const execution_input& input, int count) {
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool done = false;
+  int left = count;
+  std::function<void(execution_output)> next = [&](execution_output) {
+    if (--left > 0) {
+      body.execute(input, {}, next);
+      return;
+    }
+    std::lock_guard held{mutex};
+    done = true;
+    ended.notify_one();
+  };
+  auto start = now_us();
+  body.execute(input, {}, next);
+  std::unique_lock held{mutex};
+  ended.wait(held, [&] { return done; });
+  return (now_us() - start) / count;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: wasm_bench LETTERS.wasm\n");
+    return 2;
+  }
+  std::ifstream file{argv[1], std::ios::binary};
+  byte_string wasm{std::istreambuf_iterator<char>{file}, {}};
+  auto engine = wasm_engine::make();
+  auto start = now_us();
+  auto module = (*engine)->compile(wasm);
+  if (!module) {
+    fmt::print(stderr, "{}: {}\n", argv[1], module.error().message);
+    return 1;
+  }
+  print_row("wasm.compile", {now_us() - start}, "");
+  auto artifact = (*module)->artifact();
+  start = now_us();
+  auto loaded = (*engine)->load(wasm, *artifact);
+  print_row("wasm.load", {now_us() - start}, "");
+
+  wasm_pool pool;
+  auto body = *make_wasm_body(*loaded, pool, {principal::of_actor("letters")});
+  auto installed = run(*body, input_of(entry_kind::init, {}, unit));
+  if (installed.trapped) {
+    fmt::print(stderr, "init: {}\n", installed.trapped->message);
+    return 1;
+  }
+  auto measure = [&](const char* name, const execution_input& input) {
+    std::vector<double> samples;
+    for (int i = 0; i < 15; ++i) samples.push_back(batch_us(*body, input, 2'000));
+    print_row(name, std::move(samples),
+              fmt::format(",\"instructions\":{}", run(*body, input).instructions));
+  };
+  measure("wasm.query", input_of(entry_kind::query, "count", unit));
+  measure("wasm.bump", input_of(entry_kind::update, "bump", nat(1)));
+  std::vector<double> samples;
+  std::string more;
+  for (int i = 0; i < 25; ++i) {
+    start = now_us();
+    chain learned{*body, 100};
+    samples.push_back((now_us() - start) / static_cast<double>(learned.executions));
+    more = fmt::format(",\"instructions\":{}", learned.instructions / learned.executions);
+  }
+  print_row("wasm.learn_message", std::move(samples), more);
+  samples.clear();
+  for (int i = 0; i < 2'000; ++i) {
+    auto input = input_of(entry_kind::query, "count", unit);
+    start = now_us();
+    run(*body, std::move(input));
+    samples.push_back(now_us() - start);
+  }
+  print_row("wasm.query_from_another_thread", std::move(samples), "");
+
+  auto before = resident_mib();
+  std::vector<std::unique_ptr<actor_body>> many;
+  start = now_us();
+  for (int i = 0; i < 1'000; ++i) {
+    many.push_back(*make_wasm_body(*module, pool, {principal::of_actor(std::to_string(i))}));
+    run(*many.back(), input_of(entry_kind::init, {}, unit));
+  }
+  print_row("wasm.install", {(now_us() - start) / 1'000},
+            fmt::format(",\"mib_for_1000\":{:.0f}", resident_mib() - before));
+  return 0;
+}
