@@ -50,6 +50,10 @@ inline constexpr size_t http_header_bytes_max = 16u << 10;
 inline constexpr size_t http_target_bytes_max = 8u << 10;
 inline constexpr size_t http_connections_max = 2'000;
 inline constexpr uint32_t http_header_timeout_ms = 10'000;
+/// A connection between two requests is closed after this.
+inline constexpr uint32_t http_idle_timeout_ms = 60'000;
+/// Slower bodies are cut: a thousand slow clients must not hold the connections.
+inline constexpr uint32_t http_body_bytes_per_second_min = 1'024;
 /// A call that has no answer by then gets 504; `timeout_ms` may ask for less or up to this.
 inline constexpr uint32_t call_timeout_ms = 300'000;
 

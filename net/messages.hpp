@@ -1,50 +1,24 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
+#include <utility>
 
 #include <caf/all.hpp>
 
-#include "base/bytes.hpp"
-#include "base/reject.hpp"
+#include "net/http_call.hpp"
 
 namespace moxzi::net {
-
-/// What goes back to the client.
-struct http_answer {
-  uint16_t status = 200;
-  std::string content_type = "application/json";
-  byte_string body;
-};
-
-/// Where an answer is delivered; one per request.
-class answer_sink {
-public:
-  virtual ~answer_sink() = default;
-  /// Delivers the answer; the first one counts, later ones (after a deadline, say) are dropped.
-  /// From any thread; returns at once.
-  virtual void answer(http_answer what) noexcept = 0;
-};
-
-enum class call_kind : uint8_t { update, query };
-
-/// One call of an actor's method, as it came in.
-struct http_call {
-  call_kind kind = call_kind::update;
-  std::string actor; ///< name or principal, as in the path
-  std::string method;
-  byte_string body; ///< JSON: the array of arguments; empty = no arguments
-  std::shared_ptr<answer_sink> sink;
-};
-
-using http_call_ptr = std::shared_ptr<const http_call>;
 
 /// ROUTER, as seen from the network.
 using router_actor = caf::typed_actor<
   // Routes the call to its actor; the answer goes to the call's sink, exactly once. Never answers
   // by message.
   caf::reacts_to<http_call_ptr>>;
+
+/// The handler that hands each call of an HTTP server to the router.
+inline http_handler send_to(router_actor router) {
+  return
+    [router = std::move(router)](http_call_ptr call) { caf::anon_send(router, std::move(call)); };
+}
 
 } // namespace moxzi::net
 

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <unordered_map>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "net/http_call.hpp"
+#include "net/http_limits.hpp"
+
+namespace moxzi::net {
+
+namespace asio = boost::asio;
+
+using steady = std::chrono::steady_clock;
+using tcp_socket = asio::basic_stream_socket<asio::ip::tcp, asio::io_context::executor_type>;
+
+class http_session;
+
+/// What the sessions of one server share. All but `io` and `open` belongs to the server's thread.
+///
+/// A call's sink keeps the core alive (so that an answer can always be posted) but no session; what
+/// is posted keeps neither. So nothing here can be held by itself.
+class http_core : public std::enable_shared_from_this<http_core> {
+public:
+  http_core(http_limits limits, http_handler handler);
+
+  /// Sees to it that `http_session::expire` is called once `deadline` has passed. Deadlines mostly
+  /// move away, so one timer for the earliest is enough: it costs a request nothing.
+  void watch(steady::time_point deadline);
+
+  void add(std::shared_ptr<http_session> session);
+  void remove(http_session* session) noexcept;
+
+  /// Ends the idle sessions now and the others by `end`.
+  void begin_stop(steady::time_point end);
+
+  const http_limits limits;
+  http_handler handler;
+  bool stopping = false;
+  std::atomic<size_t> open{0}; ///< sessions
+
+private:
+  void sweep();
+
+  // Before `io`: handlers that `io` destroys hold sessions, which look into this.
+  std::unordered_map<http_session*, std::shared_ptr<http_session>> sessions_;
+
+public:
+  asio::io_context io{1};
+
+private:
+  asio::steady_timer timer_{io};
+  steady::time_point armed_ = steady::time_point::max();
+};
+
+} // namespace moxzi::net

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/result.hpp"
+#include "net/http_call.hpp"
+#include "net/http_limits.hpp"
+
+namespace moxzi::net {
+
+struct http_server_options {
+  std::string address = "127.0.0.1";
+  uint16_t port = 7000; ///< 0 = any free one
+  http_limits limits = {};
+};
+
+/// The HTTP server: routes, limits and time-outs of `docs/http.md`, on one thread of its own.
+///
+/// A call becomes one `http_call` for the handler; its answer may come from any thread, at any
+/// time, and the first counts: the actor's, or 504 at the deadline. Requests of one connection are
+/// answered in order. Nothing a client sends ends more than its own connection.
+class http_server {
+public:
+  http_server(http_server_options options, http_handler handler);
+  http_server(const http_server&) = delete;
+  http_server& operator=(const http_server&) = delete;
+  /// Stops.
+  ~http_server();
+
+  /// Listens and starts the thread. Returns the port; fails, naming address and reason, where it
+  /// cannot listen.
+  result<uint16_t> start();
+
+  /// Stops accepting, closes idle connections, gives open calls `grace_ms` to be answered (then
+  /// they get 503), and joins the thread: at most `grace_ms` and half a second.
+  void stop(uint32_t grace_ms = 400) noexcept;
+
+  /// Connections open now.
+  size_t connections() const noexcept;
+
+private:
+  class impl;
+  std::shared_ptr<impl> impl_;
+  std::thread thread_;
+};
+
+} // namespace moxzi::net

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+
+#include "net/http_body.hpp"
+#include "net/http_core.hpp"
+#include "net/http_scan.hpp"
+#include "net/http_target.hpp"
+
+namespace moxzi::net {
+
+/// One connection. Everything runs on the server's thread.
+///
+///     header ─► body ─► waiting ─► writing ─► header … or lingering ─► closed
+///
+/// One request at a time: what a pipelining client sent ahead stays in the buffer (or in the
+/// kernel's) until its turn, so answers are in order and a client that does not read them is not
+/// read from either.
+class http_session : public std::enable_shared_from_this<http_session> {
+public:
+  http_session(tcp_socket socket, std::shared_ptr<http_core> core);
+
+  void start();
+  /// Answers 503 to whatever comes: there are too many connections.
+  void start_refused();
+  /// The deadline has passed.
+  void expire();
+  void begin_stop(steady::time_point end);
+  /// An answer to the `number`th request; dropped unless that one is waiting.
+  void deliver(uint64_t number, http_answer answer);
+
+  steady::time_point deadline() const noexcept {
+    return deadline_;
+  }
+
+private:
+  enum class phase : uint8_t { header, body, waiting, writing, lingering, closed };
+
+  void set_deadline(steady::duration from_now);
+  void read_more();
+  void on_read(const boost::system::error_code& ec, size_t size);
+  void take_header();
+  void parse_header();
+  void take_body();
+  void send_continue();
+  void dispatch();
+  void call(call_route&& route);
+
+  std::optional<refusal> check_fields() const;
+  refusal describe(const boost::system::error_code& ec) const;
+
+  /// Answers and goes on with the next request where the connection is kept.
+  void respond(http_answer answer, std::string_view allow = {});
+  void respond(const refusal& why);
+  /// Answers and ends the connection: where the next request begins is not known.
+  void refuse(const refusal& why);
+  void on_written(const boost::system::error_code& ec);
+  void next_request();
+  void linger();
+  void close() noexcept;
+
+  tcp_socket socket_;
+  std::shared_ptr<http_core> core_;
+  phase phase_ = phase::header;
+  bool keep_alive_ = false;
+  bool head_only_ = false;
+  bool skipped_line_ = false; // the empty line that may come before a request
+  uint64_t number_ = 0;       // of the request
+  steady::time_point deadline_ = steady::time_point::max();
+  steady::time_point body_start_;
+  size_t body_bytes_ = 0;
+  size_t lingered_bytes_ = 0;
+  boost::beast::flat_buffer buffer_;
+  header_scan scan_;
+  std::optional<boost::beast::http::request_parser<http_body>> parser_;
+  route route_;
+  std::string header_out_;
+  byte_string body_out_;
+};
+
+} // namespace moxzi::net
