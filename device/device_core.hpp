@@ -38,7 +38,7 @@ public:
 
   /// True if the plan wants several threads.
   bool parallel() const noexcept;
-  /// The longest of the plan's latest runs, as told by `measured`; 0 before the first.
+  /// How long the plan took lately, as told by `measured`; 0 before the first run.
   uint64_t expected_ns() const noexcept;
   /// Tells how long the execution took.
   void measured(uint64_t ns) noexcept;

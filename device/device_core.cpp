@@ -1,0 +1,121 @@
+#include "device/device_core.hpp"
+
+#include <map>
+#include <unordered_map>
+
+#include "base/assert.hpp"
+#include "device/definitions.hpp"
+#include "device/runs.hpp"
+
+namespace moxzi::device {
+
+namespace {
+
+/// What is left for others when nobody said how much to take.
+core_options with_limit(core_options options, const backend_info& info) {
+  if (options.memory_bytes == 0) options.memory_bytes = info.memory_bytes / 5 * 4;
+  return options;
+}
+
+} // namespace
+
+struct device_core::state {
+  state(std::unique_ptr<backend> device, core_options limits)
+      : on(std::move(device)), options(with_limit(limits, on->info())), plans(options.plans_max),
+        memory(*on, options, plans) {
+    // nop
+  }
+
+  space& of(byte_view owner) {
+    auto found = spaces.find(owner);
+    return found != spaces.end() ? found->second : spaces[byte_string(owner)];
+  }
+
+  std::unique_ptr<backend> on; // first: everything below holds memory of it
+  core_options options;
+  plan_cache plans;
+  memory_account memory;
+  std::map<byte_string, space, std::less<>> spaces;
+};
+
+device_core::device_core(std::unique_ptr<backend> on, core_options options)
+    : state_(std::make_unique<state>(std::move(on), options)) {
+  // nop
+}
+
+device_core::~device_core() = default;
+
+result<void> device_core::define_params(byte_view owner, const std::vector<param_spec>& params) {
+  return device::define_params(state_->of(owner), owner, params, *state_->on, state_->options,
+                               state_->memory);
+}
+
+result<void> device_core::define_optimizer(byte_view owner, const optimizer_spec& what) {
+  return device::define_optimizer(state_->of(owner), what, state_->memory);
+}
+
+result<prepared_run> device_core::prepare(byte_view owner, const run_request& request) {
+  auto made = prepare_run(state_->of(owner), request, *state_->on, state_->memory, state_->plans);
+  if (!made) return made.error();
+  prepared_run out;
+  out.state_ = std::make_unique<prepared_run::state>(std::move(*made));
+  return out;
+}
+
+result<run_reply> device_core::execute(prepared_run& what) {
+  moxzi_assert(what.state_);
+  return execute_run(*what.state_);
+}
+
+result<run_reply> device_core::run(byte_view owner, const run_request& request) {
+  auto ready = prepare(owner, request);
+  if (!ready) return ready.error();
+  return execute(*ready);
+}
+
+void device_core::drop_space(byte_view owner) {
+  auto found = state_->spaces.find(owner);
+  if (found == state_->spaces.end()) return;
+  state_->memory.contents_bytes -= bytes_of(found->second);
+  state_->spaces.erase(found);
+}
+
+const backend_info& device_core::info() const noexcept {
+  return state_->on->info();
+}
+
+cache_counters device_core::cache() const noexcept {
+  return state_->plans.counters();
+}
+
+uint64_t device_core::memory_bytes() const noexcept {
+  return state_->memory.contents_bytes + state_->plans.counters().bytes;
+}
+
+uint64_t device_core::memory_bytes(byte_view owner) const noexcept {
+  auto found = state_->spaces.find(owner);
+  return found == state_->spaces.end() ? 0 : bytes_of(found->second);
+}
+
+// -- prepared_run --------------------------------------------------------------
+
+prepared_run::prepared_run() noexcept = default;
+prepared_run::prepared_run(prepared_run&&) noexcept = default;
+prepared_run& prepared_run::operator=(prepared_run&&) noexcept = default;
+prepared_run::~prepared_run() = default;
+
+bool prepared_run::parallel() const noexcept {
+  return state_->kept->what.parallel;
+}
+
+uint64_t prepared_run::expected_ns() const noexcept {
+  return state_->kept->expected_ns;
+}
+
+void prepared_run::measured(uint64_t ns) noexcept {
+  // The longest, but one slow run is forgotten after a few dozen quick ones.
+  auto& known = state_->kept->expected_ns;
+  known = ns > known ? ns : known - (known - ns) / 16;
+}
+
+} // namespace moxzi::device

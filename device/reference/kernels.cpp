@@ -1,0 +1,267 @@
+#include "device/reference/kernels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/assert.hpp"
+
+namespace moxzi::device::reference {
+
+namespace {
+
+// -- shape ---------------------------------------------------------------------
+
+bool contiguous(const kernel_call& call, fault&) {
+  auto &x = call.inputs[0], &out = call.outputs[0];
+  auto rank = x.dims.rank();
+  for (int64_t n = 0; n < out.elements; ++n) {
+    int64_t rest = n, from = 0;
+    for (size_t i = rank; i-- > 0;) {
+      from += rest % x.dims[i] * x.strides[i];
+      rest /= x.dims[i];
+    }
+    if (is_float(x.type))
+      set(out, n, get(x, from));
+    else
+      set(out, n, static_cast<double>(get_integer(x, from)));
+  }
+  return true;
+}
+
+bool narrow_backward(const kernel_call& call, fault&) {
+  auto &g = call.inputs[0], &out = call.outputs[0];
+  auto dim = static_cast<size_t>(std::get<int64_t>(call.attributes[0]));
+  auto start = std::get<int64_t>(call.attributes[1]), size = std::get<int64_t>(call.attributes[2]);
+  int64_t inner = 1;
+  for (size_t i = dim + 1; i < g.dims.rank(); ++i) inner *= g.dims[i];
+  for (int64_t n = 0; n < out.elements; ++n) set(out, n, 0);
+  auto len = g.dims[dim];
+  for (int64_t n = 0; n < g.elements; ++n) {
+    auto column = n % inner, place = n / inner % len, outer = n / inner / len;
+    set(out, (outer * size + start + place) * inner + column, get(g, n));
+  }
+  return true;
+}
+
+// -- indexing ------------------------------------------------------------------
+
+bool embedding(const kernel_call& call, fault& why) {
+  auto &table = call.inputs[0], &ids = call.inputs[1], &out = call.outputs[0];
+  auto rows = table.dims[0], columns = table.dims[1];
+  for (int64_t i = 0; i < ids.elements; ++i) {
+    auto id = get_integer(ids, i);
+    if (id < 0 || id >= rows) return index_fault(why, "ids", id, rows);
+    for (int64_t j = 0; j < columns; ++j) set(out, i * columns + j, get(table, id * columns + j));
+  }
+  return true;
+}
+
+bool embedding_backward(const kernel_call& call, fault& why) {
+  auto &g = call.inputs[0], &ids = call.inputs[1], &out = call.outputs[0];
+  auto rows = out.dims[0], columns = out.dims[1];
+  std::vector<double> sums(static_cast<size_t>(out.elements));
+  for (int64_t i = 0; i < ids.elements; ++i) {
+    auto id = get_integer(ids, i);
+    if (id < 0 || id >= rows) return index_fault(why, "ids", id, rows);
+    for (int64_t j = 0; j < columns; ++j)
+      sums[static_cast<size_t>(id * columns + j)] += get(g, i * columns + j);
+  }
+  for (int64_t n = 0; n < out.elements; ++n) set(out, n, sums[static_cast<size_t>(n)]);
+  return true;
+}
+
+// -- linear --------------------------------------------------------------------
+
+/// Rows of a matrix that is all leading dimensions by the last.
+int64_t rows_of(const tensor_view& x) {
+  int64_t rows = 1;
+  for (size_t i = 0; i + 1 < x.dims.rank(); ++i) rows *= x.dims[i];
+  return rows;
+}
+
+bool linear(const kernel_call& call, fault&) {
+  auto &x = call.inputs[0], &w = call.inputs[1], &b = call.inputs[2], &y = call.outputs[0];
+  auto outs = w.dims[0], ins = w.dims[1], rows = rows_of(x);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t o = 0; o < outs; ++o) {
+      double sum = b.data ? get(b, o) : 0;
+      for (int64_t i = 0; i < ins; ++i) sum += get(x, r * ins + i) * get(w, o * ins + i);
+      set(y, r * outs + o, sum);
+    }
+  return true;
+}
+
+bool linear_input_backward(const kernel_call& call, fault&) {
+  auto &g = call.inputs[0], &w = call.inputs[1], &out = call.outputs[0];
+  auto outs = w.dims[0], ins = w.dims[1], rows = rows_of(g);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < ins; ++i) {
+      double sum = 0;
+      for (int64_t o = 0; o < outs; ++o) sum += get(g, r * outs + o) * get(w, o * ins + i);
+      set(out, r * ins + i, sum);
+    }
+  return true;
+}
+
+bool linear_weight_backward(const kernel_call& call, fault&) {
+  auto &g = call.inputs[0], &x = call.inputs[1], &out = call.outputs[0];
+  auto outs = out.dims[0], ins = out.dims[1], rows = rows_of(x);
+  for (int64_t o = 0; o < outs; ++o)
+    for (int64_t i = 0; i < ins; ++i) {
+      double sum = 0;
+      for (int64_t r = 0; r < rows; ++r) sum += get(g, r * outs + o) * get(x, r * ins + i);
+      set(out, o * ins + i, sum);
+    }
+  return true;
+}
+
+bool linear_bias_backward(const kernel_call& call, fault&) {
+  auto &g = call.inputs[0], &out = call.outputs[0];
+  auto rows = rows_of(g);
+  for (int64_t o = 0; o < out.elements; ++o) {
+    double sum = 0;
+    for (int64_t r = 0; r < rows; ++r) sum += get(g, r * out.elements + o);
+    set(out, o, sum);
+  }
+  return true;
+}
+
+// -- loss ----------------------------------------------------------------------
+
+/// Both rows: with a second output also the gradient.
+bool cross_entropy(const kernel_call& call, fault& why) {
+  auto &logits = call.inputs[0], &targets = call.inputs[1];
+  auto rows = logits.dims[0], classes = logits.dims[1];
+  double loss = 0;
+  for (int64_t r = 0; r < rows; ++r) {
+    auto target = get_integer(targets, r);
+    if (target < 0 || target >= classes) return index_fault(why, "targets", target, classes);
+    auto highest = -std::numeric_limits<double>::infinity();
+    for (int64_t c = 0; c < classes; ++c) highest = std::max(highest, get(logits, r * classes + c));
+    double sum = 0;
+    for (int64_t c = 0; c < classes; ++c) sum += std::exp(get(logits, r * classes + c) - highest);
+    loss += highest + std::log(sum) - get(logits, r * classes + target);
+    if (call.outputs.size() < 2) continue;
+    for (int64_t c = 0; c < classes; ++c) {
+      auto share = std::exp(get(logits, r * classes + c) - highest) / sum;
+      set(call.outputs[1], r * classes + c,
+          (share - (c == target ? 1 : 0)) / static_cast<double>(rows));
+    }
+  }
+  set(call.outputs[0], 0, loss / static_cast<double>(rows));
+  return true;
+}
+
+// -- what gradients need -------------------------------------------------------
+
+bool ones_like(const kernel_call& call, fault&) {
+  for (int64_t n = 0; n < call.outputs[0].elements; ++n) set(call.outputs[0], n, 1);
+  return true;
+}
+
+bool accumulate(const kernel_call& call, fault&) {
+  for (int64_t n = 0; n < call.outputs[0].elements; ++n)
+    set(call.outputs[0], n, get(call.inputs[0], n) + get(call.inputs[1], n));
+  return true;
+}
+
+bool scale_by(const kernel_call& call, fault&) {
+  for (int64_t n = 0; n < call.outputs[0].elements; ++n)
+    set(call.outputs[0], n, get(call.inputs[0], n) * get(call.inputs[1], 0));
+  return true;
+}
+
+} // namespace
+
+double get(const tensor_view& from, int64_t n) noexcept {
+  return from.type == elem::f64 ? from.as<double>()[n] : from.as<float>()[n];
+}
+
+void set(const tensor_view& to, int64_t n, double value) noexcept {
+  switch (to.type) {
+    case elem::f64:
+      to.as<double>()[n] = value;
+      break;
+    case elem::f32:
+      to.as<float>()[n] = static_cast<float>(value);
+      break;
+    case elem::u8:
+    case elem::boolean:
+      to.as<uint8_t>()[n] = static_cast<uint8_t>(value);
+      break;
+    case elem::i8:
+      to.as<int8_t>()[n] = static_cast<int8_t>(value);
+      break;
+    case elem::u16:
+      to.as<uint16_t>()[n] = static_cast<uint16_t>(value);
+      break;
+    case elem::i16:
+      to.as<int16_t>()[n] = static_cast<int16_t>(value);
+      break;
+    case elem::u32:
+      to.as<uint32_t>()[n] = static_cast<uint32_t>(value);
+      break;
+    case elem::i32:
+      to.as<int32_t>()[n] = static_cast<int32_t>(value);
+      break;
+    default:
+      to.as<int64_t>()[n] = static_cast<int64_t>(value);
+      break;
+  }
+}
+
+int64_t get_integer(const tensor_view& from, int64_t n) noexcept {
+  switch (from.type) {
+    case elem::u8:
+    case elem::boolean:
+      return from.as<uint8_t>()[n];
+    case elem::i8:
+      return from.as<int8_t>()[n];
+    case elem::u16:
+      return from.as<uint16_t>()[n];
+    case elem::i16:
+      return from.as<int16_t>()[n];
+    case elem::u32:
+      return from.as<uint32_t>()[n];
+    case elem::i32:
+      return from.as<int32_t>()[n];
+    default:
+      return from.as<int64_t>()[n];
+  }
+}
+
+kernel_function find_kernel(op id) noexcept {
+  switch (id) {
+    case op::contiguous:
+      return contiguous;
+    case op::narrow_backward:
+      return narrow_backward;
+    case op::embedding:
+      return embedding;
+    case op::embedding_backward:
+      return embedding_backward;
+    case op::linear:
+      return linear;
+    case op::linear_input_backward:
+      return linear_input_backward;
+    case op::linear_weight_backward:
+      return linear_weight_backward;
+    case op::linear_bias_backward:
+      return linear_bias_backward;
+    case op::cross_entropy:
+    case op::cross_entropy_train:
+      return cross_entropy;
+    case op::ones_like:
+      return ones_like;
+    case op::accumulate:
+      return accumulate;
+    case op::scale_by:
+      return scale_by;
+    default:
+      return nullptr;
+  }
+}
+
+} // namespace moxzi::device::reference

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "device/host_executable.hpp"
+
+/// Plain loops over doubles, written to be read: what other backends are compared with.
+namespace moxzi::device::reference {
+
+/// One element as a double, and back, rounded to the tensor's type.
+double get(const tensor_view& from, int64_t n) noexcept;
+void set(const tensor_view& to, int64_t n, double value) noexcept;
+/// One integer.
+int64_t get_integer(const tensor_view& from, int64_t n) noexcept;
+
+/// The kernel of a row, or null.
+kernel_function find_kernel(op id) noexcept;
+
+double sum_of_squares(const void* data, uint64_t elements, elem type);
+void step(const optimizer_step& how, const step_segment& segment, const void* gradient,
+          double scale);
+
+} // namespace moxzi::device::reference
