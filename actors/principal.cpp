@@ -28,7 +28,8 @@ result<byte_string> decode_base32(std::string_view text) {
     if (c == '-') continue;
     const auto digit = alphabet.find(c);
     if (digit == std::string_view::npos) {
-      return fail(base_errc::malformed, "'{}' is not a character of a principal", c);
+      return fail(base_errc::malformed, "byte {:#04x} is not a character of a principal",
+                  static_cast<uint8_t>(c));
     }
     window = window << 5 | static_cast<uint32_t>(digit);
     bits += 5;

@@ -44,6 +44,25 @@ inline constexpr uint64_t heartbeat_interval_ns = 1'000'000'000;
 inline constexpr size_t module_bytes_max = 100u << 20;
 inline constexpr size_t debug_line_bytes_max = 32u << 10;
 
+// -- Candid --------------------------------------------------------------------
+
+/// What decoding may cost: this many steps for each byte of the message, and a share for all. A
+/// step is a value, an entry of the type table, or a skipped byte.
+inline constexpr size_t candid_steps_per_byte = 4;
+inline constexpr size_t candid_steps_free = 50'000;
+/// Entries of a message's type table; also at most half as many as the message has bytes.
+inline constexpr size_t candid_types_max = 10'000;
+/// Fields, tags, methods and parameters of all entries together.
+inline constexpr size_t candid_members_max = 65'536;
+/// How deep values, types and texts may nest.
+inline constexpr int candid_depth_max = 512;
+/// Values that take no bytes (null, reserved, empty records) in one message.
+inline constexpr size_t candid_empty_values_max = 1'000'000;
+/// Bits of one `nat` or `int`: printing one of this size takes well under a millisecond.
+inline constexpr size_t candid_integer_bits_max = 65'536;
+/// Levels of arrays and objects in JSON.
+inline constexpr int json_depth_max = 128;
+
 // -- HTTP ----------------------------------------------------------------------
 
 inline constexpr size_t http_header_bytes_max = 16u << 10;

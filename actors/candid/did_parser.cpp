@@ -1,0 +1,168 @@
+#include "actors/candid/did_parser.hpp"
+
+#include <set>
+
+#include "actors/candid/grammar.hpp"
+
+namespace moxzi::candid {
+
+namespace {
+
+/// Reads a file and those that it imports into one table.
+class did_reader {
+public:
+  explicit did_reader(const did_loader& load) : load_(load) {
+    // nop
+  }
+
+  result<interface> read(std::string_view text) {
+    lexer in{text};
+    if (!file(in, true)) return failure_ ? *failure_ : in.failure();
+    std::vector<type_ref*> held;
+    for (auto& ref : init_) held.push_back(&ref);
+    if (service_) held.push_back(&*service_);
+    for (auto& ref : merged_) held.push_back(&ref);
+    if (auto done = parser_.resolve(held); !done) return done.error();
+    if (auto done = check_service(); !done) return done.error();
+    if (auto done = merge_services(); !done) return done.error();
+    auto made = make_interface(std::make_shared<const type_table>(std::move(types_)), service_,
+                               std::move(init_));
+    made.service_name = service_name_;
+    made.has_constructor = has_constructor_;
+    return made;
+  }
+
+private:
+  bool file(lexer& in, bool is_main) {
+    for (;;) {
+      const auto offset = in.peek().offset;
+      if (in.accept("type")) {
+        if (!parser_.definition(in)) return false;
+      } else if (in.accept("import")) {
+        if (!import(in, offset)) return false;
+      } else {
+        break;
+      }
+      if (!in.accept(";") && in.peek().kind != token::form::end && !in.is("service")) {
+        return in.fail_expected("';'");
+      }
+    }
+    if (in.accept("service") && !service(in, is_main)) return false;
+    in.accept(";");
+    if (in.failed()) return false;
+    if (in.peek().kind != token::form::end)
+      return in.fail_expected("'type', 'import' or 'service'");
+    return true;
+  }
+
+  bool import(lexer& in, size_t offset) {
+    const bool with_service = in.accept("service");
+    if (in.peek().kind != token::form::text) return in.fail_expected("the path of a file");
+    const auto path = in.take().bytes;
+    if (!load_) return in.fail_at(offset, "imports cannot be followed here");
+    if (!loaded_.insert(path).second) return true;
+    auto text = load_(path);
+    if (!text) return in.fail_at(offset, text.error().message);
+    if (!in.deeper()) return false;
+    lexer imported{*text};
+    const auto outer = take_service_;
+    take_service_ = with_service;
+    if (!file(imported, false)) {
+      if (!failure_) {
+        failure_ = imported.failure();
+        failure_->message = path + ":" + failure_->message;
+      }
+      return false;
+    }
+    take_service_ = outer;
+    in.shallower();
+    return true;
+  }
+
+  bool service(lexer& in, bool is_main) {
+    std::string name;
+    if (in.peek().kind == token::form::name) name = in.take().raw;
+    if (!in.expect(":")) return false;
+    std::vector<type_ref> init;
+    const bool has_constructor = in.is("(");
+    if (has_constructor && (!parser_.tuple(in, init) || !in.expect("->"))) return false;
+    type_ref type;
+    if (in.is("{")) {
+      if (!parser_.actor(in, type)) return false;
+    } else if (in.peek().kind == token::form::name && is_plain_name(in.peek().raw)) {
+      const auto alias = in.take();
+      type = parser_.named(alias.raw, in, alias.offset);
+    } else {
+      return in.fail_expected("a service type");
+    }
+    if (is_main) {
+      service_ = type;
+      service_name_ = std::move(name);
+      init_ = std::move(init);
+      has_constructor_ = has_constructor;
+    } else if (take_service_) {
+      merged_.push_back(type);
+    }
+    return true;
+  }
+
+  result<void> check_service() const {
+    const auto is_service = [this](type_ref type) { return types_.kind_of(type) == kind::service; };
+    if (service_ && !is_service(*service_)) {
+      return fail(candid_errc::syntax, "the service is no service type but {}",
+                  keyword(types_.kind_of(*service_)));
+    }
+    for (const auto type : merged_) {
+      if (!is_service(type)) return fail(candid_errc::syntax, "an imported service is none");
+    }
+    return {};
+  }
+
+  /// `import service`: the methods of the imported ones join ours.
+  result<void> merge_services() {
+    if (merged_.empty()) return {};
+    std::vector<method> all;
+    const auto take = [&](type_ref type) {
+      for (const auto& m : types_.methods(type)) all.push_back(m);
+    };
+    if (service_) take(*service_);
+    for (const auto type : merged_) take(type);
+    service_ = types_.declare();
+    return types_.set_service(*service_, std::move(all));
+  }
+
+  const did_loader& load_;
+  type_table types_;
+  type_parser parser_{types_};
+  std::set<std::string> loaded_;
+  std::vector<type_ref> merged_; ///< services of `import service`
+  bool take_service_ = false;
+  std::optional<type_ref> service_;
+  std::string service_name_;
+  std::vector<type_ref> init_;
+  bool has_constructor_ = false;
+  std::optional<error> failure_; ///< in an imported file
+};
+
+} // namespace
+
+result<interface> parse_did(std::string_view text, const did_loader& load) {
+  return did_reader{load}.read(text);
+}
+
+result<tuple_type> parse_types(std::string_view text, const interface* names) {
+  auto types =
+    names == nullptr ? std::make_shared<type_table>() : std::make_shared<type_table>(*names->types);
+  type_parser parser{*types};
+  lexer in{text};
+  std::vector<type_ref> items;
+  if (!parser.tuple(in, items)) return in.failure();
+  if (in.peek().kind != token::form::end) in.fail_expected("the end");
+  if (in.failed()) return in.failure();
+  std::vector<type_ref*> held;
+  for (auto& item : items) held.push_back(&item);
+  if (auto done = parser.resolve(held); !done) return done.error();
+  return make_tuple_type(std::move(types), std::move(items));
+}
+
+} // namespace moxzi::candid

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "actors/candid/interface.hpp"
+#include "base/result.hpp"
+
+namespace moxzi::candid {
+
+/// Gives the text of an imported file; the path is as written after `import`.
+using did_loader = std::function<result<std::string>(const std::string& path)>;
+
+/// Reads a `.did` file. Errors begin with `line:column:` (of an imported file: its path before).
+/// Without a loader, imports are refused.
+result<interface> parse_did(std::string_view text, const did_loader& load = {});
+
+/// Reads a list of types, `(nat, opt text)`; names mean what they mean in `names`, if given.
+result<tuple_type> parse_types(std::string_view text, const interface* names = nullptr);
+
+} // namespace moxzi::candid

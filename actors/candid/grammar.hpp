@@ -1,0 +1,57 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/candid/did_parser.hpp"
+#include "actors/candid/lexer.hpp"
+#include "actors/candid/types.hpp"
+
+namespace moxzi::candid {
+
+/// Reads types out of tokens into a table. A name may be used before it is defined: it gets an
+/// entry that stands for it until `resolve`.
+class type_parser {
+public:
+  explicit type_parser(type_table& types) : types_(types) {
+    // nop
+  }
+
+  /// `type NAME = …`, with `type` already taken.
+  bool definition(lexer& in);
+  bool type(lexer& in, type_ref& out);
+  /// `(t, name : t, …)`
+  bool tuple(lexer& in, std::vector<type_ref>& out);
+  /// `{ method : …; … }`
+  bool actor(lexer& in, type_ref& out);
+  /// The type under this name, now or later.
+  type_ref named(std::string_view name, const lexer& in, size_t offset);
+
+  /// When all definitions are read: replaces the names by what they mean. `extra` are references
+  /// held outside the table.
+  result<void> resolve(std::span<type_ref* const> extra);
+
+private:
+  struct use {
+    std::string where; ///< error text of the first use, for a name that nothing defines
+    type_ref standin;
+  };
+
+  bool primitive(std::string_view name, type_ref& out) const;
+  bool composite(lexer& in, std::string_view word, type_ref& out, bool& known);
+  bool fields(lexer& in, bool is_record, type_ref& out);
+  bool one_field(lexer& in, bool is_record, std::vector<field_spec>& all, uint64_t& next);
+  bool func(lexer& in, type_ref& out);
+  result<void> check_methods() const;
+
+  type_table& types_;
+  std::map<std::string, use, std::less<>> uses_;
+};
+
+/// Unsigned number of at most 32 bits, as field ids are written.
+bool parse_id(const token& number, uint64_t& out);
+
+} // namespace moxzi::candid

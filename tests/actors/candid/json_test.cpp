@@ -1,0 +1,124 @@
+#include "actors/candid/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include "actors/candid/did_parser.hpp"
+#include "actors/candid/encode.hpp"
+
+using namespace moxzi;
+using namespace moxzi::candid;
+
+namespace {
+
+interface letters() {
+  return parse_did("service : { learn : (nat) -> (record { first : float64; last : float64 }) }")
+    .value();
+}
+
+/// JSON in at a type and out again; "!" and the message where it is refused.
+std::string through(std::string_view type, std::string_view json, json_options options = {}) {
+  const auto types = parse_types(type).value();
+  auto values = json_to_values(types, json, options);
+  if (!values) return "! " + values.error().message;
+  return values_to_json(types, *values, options);
+}
+
+} // namespace
+
+TEST(json, the_letters_page_in_and_out) {
+  const auto page = letters();
+  const auto& learn = *page.find("learn");
+  // DIDL, no types, one argument: nat, 200 = c8 01.
+  EXPECT_EQ(to_hex(json_to_arguments(learn, "[200]").value()), "4449444c00017dc801");
+  EXPECT_EQ(json_to_arguments(learn, "200").value(), json_to_arguments(learn, "[200]").value());
+  // The two doubles as the page prints them, their bits from Python's struct.pack('<d', x).hex().
+  const auto bytes = from_hex("4449444c016c02b0f0f50472d694b4bd04720100"
+                              "000000008330164000000080df08ec3f")
+                       .value();
+  EXPECT_EQ(encode(learn.results, decode(bytes, learn.results).value()).value(), bytes);
+  EXPECT_EQ(reply_to_json(learn, bytes).value(),
+            R"([{"first":5.547374725341797,"last":0.8760831356048584}])");
+}
+
+TEST(json, whole_numbers_are_exact_at_any_length) {
+  EXPECT_EQ(through("(nat)", "[9007199254740991]"), "[9007199254740991]");
+  EXPECT_EQ(through("(nat)", "[9007199254740992]"), R"(["9007199254740992"])");
+  EXPECT_EQ(through("(int)", "[-9007199254740993]"), R"(["-9007199254740993"])");
+  EXPECT_EQ(through("(nat64)", R"(["18_446_744_073_709_551_615"])"), R"(["18446744073709551615"])");
+  EXPECT_EQ(through("(nat)", "[123456789012345678901234567890]"),
+            R"(["123456789012345678901234567890"])");
+  EXPECT_EQ(through("(nat8)", "[256]"), "! args[0]: 256 is out of range for nat8");
+  EXPECT_EQ(through("(nat)", "[-1]"), "! args[0]: -1 is out of range for nat");
+  EXPECT_EQ(through("(nat)", "[1.5]"), "! args[0]: expected nat, got 1.5");
+  EXPECT_EQ(through("(nat)", "[1e3]"), "! args[0]: expected nat, got 1e3");
+  EXPECT_EQ(through("(int8, int64)", "[-128, \"-9223372036854775808\"]"),
+            R"([-128,"-9223372036854775808"])");
+}
+
+TEST(json, floats_are_the_shortest_that_read_back) {
+  EXPECT_EQ(through("(float64)", "[1]"), "[1.0]");
+  EXPECT_EQ(through("(float64)", "[-0.0]"), "[-0.0]");
+  EXPECT_EQ(through("(float64)", "[0.1]"), "[0.1]");
+  EXPECT_EQ(through("(float64)", "[8.76E-1]"), "[0.876]");
+  EXPECT_EQ(through("(float64)", "[1e300]"), "[1e+300]");
+  EXPECT_EQ(through("(float64)", "[5e-324]"), "[5e-324]");
+  EXPECT_EQ(through("(float32)", "[0.1]"), "[0.1]");
+  EXPECT_EQ(through("(float32)", "[16777217]"), "[16777216.0]");
+  EXPECT_EQ(through("(float64, float64, float32)", R"(["NaN","Infinity","-Infinity"])"),
+            R"(["NaN","Infinity","-Infinity"])");
+}
+
+TEST(json, errors_name_the_path) {
+  EXPECT_EQ(through("(record { shape : vec nat32 })", R"([{"shape":[1,2,"x"]}])"),
+            R"(! args[0].shape[2]: expected nat32, got "x")");
+  EXPECT_EQ(through("(record { first : nat })", R"([{"frist":1}])"),
+            "! args[0]: unknown field 'frist'; did you mean 'first'?");
+  EXPECT_EQ(through("(record { a : nat })", R"([{"a":1,"a":2}])"), R"(! args[0]: key "a" twice)");
+  EXPECT_EQ(through("(record { a : nat })", "[{}]"), "! args[0].a: expected nat, got nothing");
+  EXPECT_EQ(through("(nat, nat)", "[1]"),
+            "! args[1]: expected nat, got nothing (1 of 2 arguments)");
+  EXPECT_EQ(through("(nat)", "[1,2]"), "! at most 1 arguments, got more");
+  EXPECT_EQ(through("(text)", "[\"\\ud800\"]"), "! args[0]: JSON 1:9: half of a surrogate pair");
+}
+
+TEST(json, every_form_of_the_table) {
+  EXPECT_EQ(through("(bool, null)", "[true,null]"), "[true,null]");
+  EXPECT_EQ(through("(reserved)", R"([{"any":["thing"]}])"), "[null]");
+  EXPECT_EQ(through("(text)", R"(["\u00e9\n\ud83d\ude00\u0001"])"), "[\"é\\n😀\\u0001\"]");
+  EXPECT_EQ(through("(principal)", R"([{"__principal__":"2vxsx-fae"}])"), R"(["2vxsx-fae"])");
+  EXPECT_EQ(through("(func () -> ())", R"([["aaaaa-aa","raw_rand"]])"),
+            R"([{"principal":"aaaaa-aa","method":"raw_rand"}])");
+  EXPECT_EQ(through("(blob, blob, blob)", R"(["0x00FF",{"text":"hi"},[1,2]])"),
+            R"(["0x00ff","0x6869","0x0102"])");
+  EXPECT_EQ(through("(blob)", R"([{"base64":"AAEC/w=="}])", {.blob_base64 = true}),
+            R"([{"base64":"AAEC/w=="}])");
+  EXPECT_EQ(through("(vec record { text; nat })", R"([{"a":1,"b":2}])"), R"([[["a",1],["b",2]]])");
+  EXPECT_EQ(through("(opt nat, opt nat, opt nat, opt nat)", "[null,1,[],[2]]"), "[null,1,null,2]");
+  EXPECT_EQ(through("(opt vec nat)", "[[1]]"), "[[1]]");
+  EXPECT_EQ(through("(opt opt nat, opt opt nat, opt opt nat)", "[[],[null],[3]]"),
+            "[[],[null],[3]]");
+  EXPECT_EQ(through("(record { 5 : nat; a : text })", R"([{"_5_":1,"a":""}])"),
+            R"([{"_5_":1,"a":""}])");
+  EXPECT_EQ(through("(variant { a; b : nat })", R"(["a"])"), R"(["a"])");
+  EXPECT_EQ(through("(variant { a; b : nat })", R"([{"a":null}])"), R"(["a"])");
+  EXPECT_EQ(through("(variant { a; b : nat })", R"([{"b":7}])"), R"([{"b":7}])");
+  EXPECT_EQ(through("(opt nat, opt text)", "[]"), "[null,null]");
+  EXPECT_EQ(through("()", ""), "[]");
+}
+
+TEST(json, fields_come_in_the_order_of_the_interface) {
+  EXPECT_EQ(through("(record { zebra : nat; apple : nat; mango : nat })",
+                    R"([{"apple":1,"mango":2,"zebra":3}])"),
+            R"([{"zebra":3,"apple":1,"mango":2}])");
+}
+
+TEST(json, unknown_keys_pass_only_when_lenient) {
+  EXPECT_EQ(through("(record { a : nat })", R"([{"a":1,"b":{"c":[]}}])", {.lenient = true}),
+            R"([{"a":1}])");
+}
+
+TEST(json, depth_is_bounded) {
+  const std::string deep(200, '[');
+  EXPECT_TRUE(
+    through("(reserved)", "[" + deep).starts_with("! args[0]: JSON 1:130: nested deeper"));
+}
