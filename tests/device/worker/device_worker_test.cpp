@@ -1,0 +1,97 @@
+#include "device/device_worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "device/errors.hpp"
+#include "tests/device/support.hpp"
+
+namespace moxzi::device {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+struct world {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  device_thread thread;
+  device_worker_actor worker =
+    spawn_device_worker(system, {make_reference_backend(), {}, make_system_clock(), &thread});
+  caf::scoped_actor self{system};
+
+  ~world() {
+    self->send_exit(worker, caf::exit_reason::user_shutdown);
+    self->wait_for(worker);
+  }
+
+  template <class Request>
+  device_answer_ptr ask(Request what) {
+    device_answer_ptr out;
+    self->request(worker, 60s, std::make_shared<const Request>(std::move(what)))
+      .receive([&out](device_answer_ptr& answer) { out = std::move(answer); },
+               [](caf::error& why) { ADD_FAILURE() << caf::to_string(why); });
+    return out;
+  }
+};
+
+TEST(device_worker, answers_each_request_with_the_time_it_took) {
+  world w;
+  auto made = w.ask(define_params{"a", letters_params()});
+  ASSERT_TRUE(made && made->outcome) << made->outcome.error().message;
+  EXPECT_GT(made->device_ns, 0u);
+  ASSERT_TRUE(w.ask(define_optimizer{"a", letters_optimizer()})->outcome);
+  auto step = w.ask(run_program{"a", letters_step()});
+  ASSERT_TRUE(step->outcome) << step->outcome.error().message;
+  EXPECT_NEAR(step->outcome->scalars.at(0), 5.545, 0.05);
+  EXPECT_GT(step->device_ns, 0u);
+}
+
+TEST(device_worker, a_wrong_request_is_an_answer_and_the_next_one_works) {
+  world w;
+  auto wrong = w.ask(run_program{"a", letters_step()});
+  ASSERT_FALSE(wrong->outcome);
+  EXPECT_EQ(wrong->outcome.error().code, device_errc::unknown_optimizer);
+  EXPECT_EQ(wrong->outcome.error().message, "MXD021: train.optimizer: no optimizer \"adam\"");
+  EXPECT_TRUE(w.ask(define_params{"a", letters_params()})->outcome);
+}
+
+TEST(device_worker, a_dropped_space_is_empty) {
+  world w;
+  ASSERT_TRUE(w.ask(define_params{"a", letters_params()})->outcome);
+  ASSERT_TRUE(w.ask(drop_space{"a"})->outcome);
+  auto wrong = w.ask(define_optimizer{"a", letters_optimizer()});
+  ASSERT_FALSE(wrong->outcome);
+  EXPECT_EQ(wrong->outcome.error().code, device_errc::unknown_parameter);
+}
+
+// A million elements are drawn on the thread; what comes after must wait for them.
+TEST(device_worker, requests_keep_their_order_while_the_thread_works) {
+  world w;
+  param_spec large{.name = "x", .dims = {1000, 1000}, .init = init_normal{1}};
+  std::vector<device_answer_ptr> answers;
+  auto send = [&](auto what) {
+    return w.self->request(w.worker, 60s, std::make_shared<const decltype(what)>(std::move(what)));
+  };
+  auto first = send(define_params{"a", {large}});
+  optimizer_spec over_x{.name = "o", .params = {"x"}, .lr = 1, .beta1 = 0, .beta2 = 0, .eps = 1};
+  auto second = send(define_optimizer{"a", over_x});
+  auto third = send(drop_space{"a"});
+  auto fourth = send(define_optimizer{"a", over_x});
+  auto keep = [&answers](device_answer_ptr& answer) { answers.push_back(std::move(answer)); };
+  auto fail = [](caf::error& why) { ADD_FAILURE() << caf::to_string(why); };
+  first.receive(keep, fail);
+  second.receive(keep, fail);
+  third.receive(keep, fail);
+  fourth.receive(keep, fail);
+  ASSERT_EQ(answers.size(), 4u);
+  EXPECT_TRUE(answers[0]->outcome);
+  EXPECT_TRUE(answers[1]->outcome);
+  EXPECT_TRUE(answers[2]->outcome);
+  ASSERT_FALSE(answers[3]->outcome);
+  EXPECT_EQ(answers[3]->outcome.error().code, device_errc::unknown_parameter);
+}
+
+} // namespace
+} // namespace moxzi::device
