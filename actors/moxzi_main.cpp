@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   moxzi::actors::prepare_program(program);
   program.require_subcommand(1);
   int status = moxzi::actors::exit_ok;
+  moxzi::actors::add_build_command(program, status);
   if (auto ended = moxzi::actors::parse_command_line(program, argc, argv)) return *ended;
   return status;
 }

@@ -120,9 +120,9 @@ class loader {
   }
 }
 
-function render(diagnostic, folder) {
+function render(diagnostic, file) {
   const start = diagnostic.range && diagnostic.range.start || {line: 0, character: 0};
-  const where = path.join(folder, diagnostic.source || '');
+  const where = diagnostic.source ? path.join(path.dirname(file), diagnostic.source) : file;
   const severity = diagnostic.severity === 1 ? 'error' : 'warning';
   return `${where}:${start.line + 1}:${start.character + 1}: ${severity} ` +
     `[${diagnostic.code}] ${diagnostic.message.trimEnd()}\n`;
@@ -141,21 +141,25 @@ function load_compiler(npm) {
 }
 
 function compile(options) {
-  if (!fs.existsSync(options.file)) throw new refusal(`${options.file}: no such file`);
+  const info = fs.statSync(options.file, {throwIfNoEntry: false});
+  if (!info || !info.isFile()) throw new refusal(`${options.file}: no such file`);
   const {mo, core} = load_compiler(options.npm);
   if (!options.packages.has('core')) mo.loadPackage(core);
-  for (const name of options.packages.keys()) mo.usePackage(name, `.packages/${name}`);
+  for (const [name, folder] of options.packages) {
+    if (!fs.existsSync(folder)) throw new refusal(`--package ${name} ${folder}: no such folder`);
+    mo.write(`.packages/${name}/.folder`, ''); // the compiler asks for it even if nobody imports it
+    mo.usePackage(name, `.packages/${name}`);
+  }
   const main = path.basename(options.file);
   const files = new loader(mo, options.file, options.packages);
   files.load(path.resolve(options.file), main);
 
   const {diagnostics, code} = mo.compiler.compileWasm('ic', main);
-  const folder = path.dirname(options.file);
-  process.stderr.write(diagnostics.map((one) => render(one, folder)).join(''));
+  process.stderr.write(diagnostics.map((one) => render(one, options.file)).join(''));
   if (!code) return 1;
-  if (!code.candid) {
-    throw new refusal(`${options.file}:1:1: error there is no actor in this file: ` +
-                      `'persistent actor { … }' is what moxzid hosts`);
+  if (!code.candid || !code.candid.trim() || !code.stable) {
+    throw new refusal(`${options.file}:1:1: error: there is no actor in this file; ` +
+                      `moxzid hosts 'persistent actor { … }'`);
   }
   fs.mkdirSync(options.out, {recursive: true});
   const write = (kind, data) => fs.writeFileSync(path.join(options.out, `${options.name}.${kind}`), data);

@@ -19,4 +19,7 @@ enum exit_status : int {
   exit_usage = 2,   ///< the command line is wrong
 };
 
+/// `moxzi build FILE.mo`: NAME.wasm, NAME.did, NAME.most and the manifest.
+void add_build_command(CLI::App& program, int& status);
+
 } // namespace moxzi::actors
