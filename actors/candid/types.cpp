@@ -65,12 +65,6 @@ std::string_view keyword(kind k) noexcept {
   return "unknown";
 }
 
-uint32_t hash_name(std::string_view name) noexcept {
-  uint32_t hash = 0;
-  for (const char c : name) hash = hash * 223 + static_cast<uint8_t>(c);
-  return hash;
-}
-
 // -- reading ------------------------------------------------------------------
 
 const field* type_table::find(type_ref type, uint32_t id) const noexcept {

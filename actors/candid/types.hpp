@@ -81,7 +81,11 @@ private:
 };
 
 /// The id of a record field or variant tag of this name.
-uint32_t hash_name(std::string_view name) noexcept;
+constexpr uint32_t hash_name(std::string_view name) noexcept {
+  uint32_t hash = 0;
+  for (const char c : name) hash = hash * 223 + static_cast<uint8_t>(c);
+  return hash;
+}
 
 /// One field of a record or tag of a variant.
 struct field {
