@@ -13,4 +13,19 @@ const label& diagnostic::primary() const {
   return *found;
 }
 
+void sort_by_place(std::vector<diagnostic>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const diagnostic& x, const diagnostic& y) {
+    return x.primary().where.begin < y.primary().where.begin;
+  });
+}
+
+std::span<const registered_code> all_codes() noexcept {
+  static constexpr registered_code codes[] = {
+#define CODE(code, title) {#code, title},
+#include "shapescript/diagnostic.def"
+#undef CODE
+  };
+  return codes;
+}
+
 } // namespace shapescript

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shapescript/source.hpp"
@@ -28,7 +30,7 @@ struct fix {
 /// The message starts in lower case, ends without a full stop, and says what was seen; backquotes
 /// enclose code. Exactly one label is primary.
 struct diagnostic {
-  std::string code; ///< `E0408`, `W0201`
+  std::string code; ///< `E0408`, `W0201`: one of `all_codes()`
   severity level = severity::error;
   std::string message;
   std::vector<label> labels;
@@ -38,5 +40,17 @@ struct diagnostic {
 
   const label& primary() const;
 };
+
+/// Puts diagnostics in the order of their places in the source.
+void sort_by_place(std::vector<diagnostic>& all);
+
+/// A code and what it stands for.
+struct registered_code {
+  std::string_view code;
+  std::string_view title;
+};
+
+/// Every code that a diagnostic may have (`diagnostic.def`), sorted.
+std::span<const registered_code> all_codes() noexcept;
 
 } // namespace shapescript

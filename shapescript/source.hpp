@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
+
 namespace shapescript {
 
 /// A piece of a source text: byte offsets, `end` past the last byte.
@@ -22,7 +24,8 @@ struct position {
 };
 
 /// A source text and where its lines begin. The text is kept as given; a line ends before `\n` or
-/// `\r\n`. Offsets past the end, or inside a character, count as the nearest place before.
+/// `\r\n`; a byte order mark at the start counts for nothing. Offsets past the end, or inside a
+/// character, count as the nearest place before.
 class source {
 public:
   /// `name` is shown in diagnostics: the path as the user gave it.
@@ -47,5 +50,14 @@ private:
   std::string text_;
   std::vector<uint32_t> line_starts_;
 };
+
+/// Reads a program; at most `program_bytes_max` bytes. The error names the file and the reason.
+moxzi::result<source> read_source(const std::string& path);
+
+/// Replaces a file's text as a whole: it holds the old text or the new one, whatever happens.
+moxzi::result<void> write_source(const std::string& path, std::string_view text);
+
+/// A program is held in memory several times over, and offsets are 32 bits.
+inline constexpr size_t program_bytes_max = 16u << 20;
 
 } // namespace shapescript

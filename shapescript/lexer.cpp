@@ -1,0 +1,496 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "shapescript/token.hpp"
+
+namespace shapescript {
+
+namespace {
+
+bool is_letter(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
+// Bytes of the well-formed character at the start of `text`; 0 if there is none.
+size_t character_bytes(std::string_view text) noexcept {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  const auto second = byte(1);
+  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F)) return 0;
+  if ((lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) return 0;
+  return length;
+}
+
+struct spelling {
+  std::string_view text;
+  token_kind kind;
+};
+
+constexpr std::array keywords{
+  spelling{"fn", token_kind::kw_fn},         spelling{"mut", token_kind::kw_mut},
+  spelling{"for", token_kind::kw_for},       spelling{"in", token_kind::kw_in},
+  spelling{"while", token_kind::kw_while},   spelling{"if", token_kind::kw_if},
+  spelling{"elif", token_kind::kw_elif},     spelling{"else", token_kind::kw_else},
+  spelling{"return", token_kind::kw_return}, spelling{"break", token_kind::kw_break},
+  spelling{"pass", token_kind::kw_pass},     spelling{"continue", token_kind::kw_continue},
+  spelling{"and", token_kind::kw_and},       spelling{"or", token_kind::kw_or},
+  spelling{"not", token_kind::kw_not},       spelling{"as", token_kind::kw_as},
+  spelling{"true", token_kind::kw_true},     spelling{"false", token_kind::kw_false}};
+
+token_kind word_kind(std::string_view word) noexcept {
+  for (const auto& [text, kind] : keywords)
+    if (text == word) return kind;
+  return token_kind::name;
+}
+
+// The longest operator at the start of `text`.
+std::optional<spelling> operator_at(std::string_view text) noexcept {
+  constexpr auto first = static_cast<int>(token_kind::ellipsis);
+  constexpr auto last = static_cast<int>(token_kind::close_bracket);
+  for (int i = first; i <= last; ++i) {
+    const auto kind = static_cast<token_kind>(i);
+    auto quoted = describe(kind);
+    const auto plain = quoted.substr(1, quoted.size() - 2);
+    if (text.starts_with(plain)) return spelling{plain, kind};
+  }
+  return std::nullopt;
+}
+
+struct bracket {
+  char open;
+  size_t token_index;
+};
+
+struct level {
+  uint32_t column;
+  bool phantom; // an unexpected indent: it has no tokens
+};
+
+class lexer {
+public:
+  explicit lexer(const source& text) : text_(text.text()) {
+    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+  }
+
+  lexed run() {
+    while (at_ < text_.size()) line();
+    if (!brackets_.empty()) unclosed();
+    end_line();
+    for (; levels_.size() > 1; levels_.pop_back()) add_dedent();
+    add(token_kind::end, size(), size());
+    return std::move(out_);
+  }
+
+private:
+  uint32_t size() const {
+    return static_cast<uint32_t>(text_.size());
+  }
+
+  void report(const char* code, span where, std::string message, std::string label) {
+    diagnostic d;
+    d.code = code;
+    d.message = std::move(message);
+    d.labels.push_back({where, std::move(label), true});
+    out_.diagnostics.push_back(std::move(d));
+  }
+
+  void add(token_kind kind, size_t begin, size_t end) {
+    out_.tokens.push_back({kind, false, {uint32_t(begin), uint32_t(end)}});
+  }
+
+  void add_dedent() {
+    if (!levels_.back().phantom) add(token_kind::dedent, at_, at_);
+  }
+
+  // The logical line so far is over, if there is one.
+  void end_line() {
+    if (line_first_ == out_.tokens.size()) return;
+    const auto last = out_.tokens.back();
+    opens_block_ = last.kind == token_kind::colon || begins_block();
+    add(token_kind::newline, last.where.end, last.where.end);
+    line_first_ = out_.tokens.size();
+    mismatch_ = false;
+  }
+
+  // Whether the logical line is a header: the block is there even if the colon was forgotten.
+  bool begins_block() const {
+    const auto& first = out_.tokens[line_first_];
+    switch (first.kind) {
+      case token_kind::kw_fn:
+      case token_kind::kw_for:
+      case token_kind::kw_while:
+      case token_kind::kw_if:
+      case token_kind::kw_elif:
+      case token_kind::kw_else:
+        return true;
+      case token_kind::name:
+        break;
+      default:
+        return false;
+    }
+    if (line_first_ + 1 == out_.tokens.size()) return false;
+    if (out_.tokens[line_first_ + 1].kind != token_kind::name) return false;
+    const auto word = text_.substr(first.where.begin, first.where.end - first.where.begin);
+    return word == "devices" || word == "model" || word == "data";
+  }
+
+  // One physical line with its line end.
+  void line() {
+    const size_t begin = at_;
+    std::optional<size_t> tab;
+    uint32_t column = 0;
+    for (; at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t'); ++at_) {
+      if (text_[at_] == '\t' && !tab) tab = at_;
+      column = text_[at_] == '\t' ? (column / 4 + 1) * 4 : column + 1;
+    }
+    const bool blank =
+      at_ == text_.size() || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '#';
+    if (!blank) {
+      if (!brackets_.empty() && begins_statement()) unclosed();
+      const bool joined = !brackets_.empty()
+                          || (text_.substr(at_).starts_with("|>") && column > levels_.back().column
+                              && line_first_ != out_.tokens.size());
+      if (!joined) {
+        if (tab)
+          report("E0102", {uint32_t(*tab), uint32_t(*tab + 1)}, "tab in the indentation",
+                 "a tab; use spaces");
+        end_line();
+        indentation(begin, column);
+      }
+    }
+    rest_of_line(begin);
+  }
+
+  void indentation(size_t begin, uint32_t column) {
+    const bool opens = std::exchange(opens_block_, false);
+    while (levels_.size() > 1 && levels_[levels_.size() - 2].column >= column) {
+      add_dedent();
+      levels_.pop_back();
+    }
+    const span where{uint32_t(at_),
+                     uint32_t(at_ + std::max<size_t>(1, character_bytes(text_.substr(at_))))};
+    const auto current = levels_.back().column;
+    if (column > current) {
+      if (!opens)
+        report("E0103", where, "unexpected indentation", "deeper than the block it is in");
+      levels_.push_back({column, !opens});
+      if (opens) add(token_kind::indent, begin, at_);
+    } else if (column < current && bad_column_ != column) {
+      bad_column_ = column;
+      report("E0103", where, "this indentation matches no open block",
+             fmt::format("column {}; the block is at column {}", column + 1, current + 1));
+    }
+    line_first_ = out_.tokens.size();
+  }
+
+  // Whether the line inside a bracket can only begin a new statement: the bracket was forgotten.
+  bool begins_statement() const {
+    const auto rest = text_.substr(at_);
+    size_t n = 0;
+    while (n < rest.size() && (is_letter(rest[n]) || is_digit(rest[n]))) ++n;
+    const auto word = rest.substr(0, n);
+    size_t next = n;
+    while (next < rest.size() && rest[next] == ' ') ++next;
+    const bool name_follows = next > n && next < rest.size() && is_letter(rest[next]);
+    switch (word_kind(word)) {
+      case token_kind::kw_for:
+      case token_kind::kw_while:
+      case token_kind::kw_if:
+      case token_kind::kw_elif:
+      case token_kind::kw_else:
+      case token_kind::kw_return:
+      case token_kind::kw_break:
+      case token_kind::kw_continue:
+      case token_kind::kw_pass:
+        return true;
+      case token_kind::kw_fn:
+        return name_follows;
+      case token_kind::name:
+        break;
+      default:
+        return false;
+    }
+    if (n == 0) return false;
+    const bool declares = word == "dim" || word == "model" || word == "data" || word == "devices"
+                          || word == "extern" || word == "import" || word == "param"
+                          || word == "buffer" || word == "layer";
+    if (declares && (name_follows || rest.substr(next).starts_with("fn "))) return true;
+    return after_operand() && assigns(rest.substr(n));
+  }
+
+  // Whether the text after a name at the start of a line is `, name ... =`.
+  static bool assigns(std::string_view rest) {
+    size_t i = 0;
+    while (i < rest.size()
+           && (rest[i] == ' ' || rest[i] == ',' || rest[i] == '.' || is_letter(rest[i])
+               || is_digit(rest[i])))
+      ++i;
+    if (i < rest.size() && std::string_view{"+-*/"}.find(rest[i]) != rest.npos) ++i;
+    return i < rest.size() && rest[i] == '='
+           && !(i + 1 < rest.size() && (rest[i + 1] == '=' || rest[i + 1] == '>'));
+  }
+
+  bool after_operand() const {
+    if (out_.tokens.empty()) return false;
+    switch (out_.tokens.back().kind) {
+      case token_kind::name:
+      case token_kind::integer:
+      case token_kind::decimal:
+      case token_kind::string:
+      case token_kind::close_paren:
+      case token_kind::close_bracket:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // The open brackets end here, with a report unless a wrong closing bracket explains them.
+  void unclosed() {
+    const auto open = out_.tokens[brackets_.back().token_index].where;
+    if (!mismatch_) {
+      report("E0112", open, fmt::format("this `{}` is never closed", brackets_.back().open),
+             fmt::format("no `{}` follows", brackets_.back().open == '(' ? ')' : ']'));
+    }
+    brackets_.clear();
+    const auto end = out_.tokens.back().where.end;
+    if (!mismatch_) add(token_kind::bad, end, end);
+    end_line();
+  }
+
+  void rest_of_line(size_t begin) {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '\n') {
+        ++at_;
+        return;
+      }
+      if (c == ' ' || c == '\t'
+          || (c == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n')) {
+        ++at_;
+      } else if (c == '#') {
+        comment_at(begin);
+      } else if (is_letter(c)) {
+        word();
+      } else if (is_digit(c)) {
+        number();
+      } else if (c == '"') {
+        string();
+      } else if (const auto op = operator_at(text_.substr(at_))) {
+        operation(*op);
+      } else {
+        stranger();
+      }
+    }
+  }
+
+  void comment_at(size_t line_begin) {
+    const size_t begin = at_;
+    at_ = std::min(text_.find('\n', at_), text_.size());
+    size_t end = at_;
+    while (end > begin && (text_[end - 1] == '\r' || text_[end - 1] == ' ')) --end;
+    const auto before = text_.substr(line_begin, begin - line_begin);
+    const bool alone = before.find_first_not_of(" \t\xEF\xBB\xBF") == before.npos;
+    out_.comments.push_back({{uint32_t(begin), uint32_t(end)}, alone});
+    check_characters(begin, end);
+  }
+
+  // Reports the first malformed or control character of a comment or string.
+  void check_characters(size_t begin, size_t end) {
+    for (size_t i = begin; i < end;) {
+      const auto length = character_bytes(text_.substr(i, end - i));
+      if (length == 0 || text_[i] == '\0') {
+        bad_character(i, i + 1);
+        return;
+      }
+      i += length;
+    }
+  }
+
+  void bad_character(size_t begin, size_t end) {
+    const auto first = static_cast<unsigned char>(text_[begin]);
+    const auto length = character_bytes(text_.substr(begin));
+    const span where{uint32_t(begin), uint32_t(end)};
+    if (length == 0)
+      report("E0101", where, fmt::format("byte 0x{:02X} is not UTF-8", first), "not a character");
+    else if (first < 0x20 || first == 0x7F)
+      report("E0101", where, fmt::format("character U+{:04X} has no meaning here", first),
+             "a control character");
+    else
+      report("E0101", where,
+             fmt::format("character `{}` has no meaning here", text_.substr(begin, length)),
+             "not part of the language");
+  }
+
+  void stranger() {
+    const size_t begin = at_;
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '\n' || (c == '\r' && at_ > begin) || c == ' ' || c == '#' || c == '"'
+          || is_letter(c) || is_digit(c) || operator_at(text_.substr(at_)))
+        break;
+      at_ += std::max<size_t>(1, character_bytes(text_.substr(at_)));
+    }
+    bad_character(begin, at_);
+    add(token_kind::bad, begin, at_);
+  }
+
+  void word() {
+    const size_t begin = at_;
+    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
+    add(word_kind(text_.substr(begin, at_ - begin)), begin, at_);
+  }
+
+  bool digits() {
+    const size_t begin = at_;
+    while (at_ < text_.size()
+           && (is_digit(text_[at_])
+               || (text_[at_] == '_' && at_ > begin && at_ + 1 < text_.size()
+                   && is_digit(text_[at_ + 1]) && is_digit(text_[at_ - 1]))))
+      ++at_;
+    return at_ > begin;
+  }
+
+  void number() {
+    const size_t begin = at_;
+    const auto next = [this](size_t n) { return at_ + n < text_.size() ? text_[at_ + n] : ' '; };
+    auto kind = token_kind::integer;
+    digits();
+    if (next(0) == '.' && is_digit(next(1))) {
+      kind = token_kind::decimal;
+      ++at_;
+      digits();
+    }
+    if (next(0) == 'e' || next(0) == 'E') {
+      const size_t sign = next(1) == '-' || next(1) == '+' ? 1 : 0;
+      if (is_digit(next(1 + sign))) {
+        kind = token_kind::decimal;
+        at_ += 1 + sign;
+        digits();
+      }
+    }
+    const size_t suffix = at_;
+    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
+    const span where{uint32_t(begin), uint32_t(at_)};
+    if (at_ > suffix) {
+      report(
+        "E0105", where,
+        fmt::format("`{}` follows a number without a space", text_.substr(suffix, at_ - suffix)),
+        fmt::format("the number is `{}`", text_.substr(begin, suffix - begin)));
+    } else if (kind == token_kind::integer
+               && std::count_if(text_.begin() + begin, text_.begin() + at_, is_digit) > 18) {
+      report("E0106", where, "this integer is too large", "more than 18 digits");
+    }
+    add(kind, begin, at_);
+  }
+
+  void string() {
+    const size_t begin = at_++;
+    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
+      if (text_[at_] == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] != '\n')
+        escape();
+      else
+        ++at_;
+    }
+    check_characters(begin, at_);
+    if (at_ < text_.size() && text_[at_] == '"') {
+      add(token_kind::string, begin, ++at_);
+      return;
+    }
+    size_t end = at_;
+    while (end > begin && text_[end - 1] == '\r') --end;
+    report("E0104", {uint32_t(begin), uint32_t(begin + 1)}, "this string is not closed on its line",
+           "no second `\"` follows");
+    brackets_.clear();
+    add(token_kind::bad, begin, end);
+  }
+
+  void escape() {
+    const size_t begin = at_;
+    const char c = text_[at_ + 1];
+    at_ += 2;
+    if (std::string_view{"nt\\\"{"}.find(c) != std::string_view::npos) return;
+    if (c == 'u' && at_ < text_.size() && text_[at_] == '{') {
+      size_t i = at_ + 1;
+      uint32_t value = 0;
+      for (; i < text_.size() && i < at_ + 8 && std::isxdigit(static_cast<unsigned char>(text_[i]));
+           ++i)
+        value = value * 16 + static_cast<uint32_t>(std::stoul(std::string{text_[i]}, nullptr, 16));
+      const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
+      if (i > at_ + 1 && i < text_.size() && text_[i] == '}' && value <= 0x10FFFF && !surrogate) {
+        at_ = i + 1;
+        return;
+      }
+    }
+    report("E0107", {uint32_t(begin), uint32_t(at_)}, "unknown escape in a string",
+           "known are `\\n`, `\\t`, `\\\\`, `\\\"`, `\\{` and `\\u{...}`");
+  }
+
+  void operation(const spelling& op) {
+    const size_t begin = at_;
+    at_ += op.text.size();
+    add(op.kind, begin, at_);
+    const char c = op.text.front();
+    if (c == '(' || c == '[') {
+      brackets_.push_back({c, out_.tokens.size() - 1});
+    } else if (c == ')' || c == ']') {
+      close(c == ')' ? '(' : '[');
+    } else if (op.kind == token_kind::arrow && !brackets_.empty()) {
+      out_.tokens[brackets_.back().token_index].arrow_inside = true;
+    }
+  }
+
+  void close(char open) {
+    const auto same = [open](const bracket& b) { return b.open == open; };
+    if (std::none_of(brackets_.begin(), brackets_.end(), same)) {
+      mismatch_ = true; // the parser names the token
+      return;
+    }
+    while (!same(brackets_.back())) {
+      const auto& b = brackets_.back();
+      if (!mismatch_) {
+        report("E0112", out_.tokens[b.token_index].where,
+               fmt::format("this `{}` is never closed", b.open),
+               fmt::format("no `{}` before the `{}`", b.open == '(' ? ')' : ']',
+                           open == '(' ? ')' : ']'));
+        auto& closer = out_.tokens.back();
+        closer.kind = token_kind::bad;
+      }
+      mismatch_ = true;
+      brackets_.pop_back();
+    }
+    brackets_.pop_back();
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  lexed out_;
+  std::vector<bracket> brackets_;
+  std::vector<level> levels_{{0, false}};
+  size_t line_first_ = 0;    // where the tokens of the current logical line begin
+  bool opens_block_ = false; // the last logical line is followed by an indented block
+  bool mismatch_ = false;    // a wrong closing bracket was seen in this logical line
+  std::optional<uint32_t> bad_column_;
+};
+
+} // namespace
+
+lexed lex(const source& text) {
+  return lexer{text}.run();
+}
+
+} // namespace shapescript

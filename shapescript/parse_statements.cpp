@@ -1,0 +1,171 @@
+#include "shapescript/parser.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace shapescript {
+
+stmt_id parser::keep(stmt node) {
+  out_.program.stmts.push_back(std::move(node));
+  return static_cast<stmt_id>(out_.program.stmts.size() - 1);
+}
+
+// The statements up to the end of the block.
+block parser::statements() {
+  block result;
+  if (too_deep(++depth_, here().where)) {
+    --depth_;
+    // Over the rest of the block that is too deep.
+    int open = 1;
+    failed_ = false;
+    while (open > 0 && peek() != token_kind::end) {
+      if (peek() == token_kind::indent) ++open;
+      if (peek() == token_kind::dedent && --open == 0) break;
+      ++at_;
+    }
+    return result;
+  }
+  while (peek() != token_kind::dedent && peek() != token_kind::end) {
+    const auto before = at_;
+    result.push_back(statement());
+    if (failed_) {
+      out_.program.stmts[static_cast<uint32_t>(result.back())].kind = stmt_kind::error;
+      recover();
+    }
+    if (at_ == before) ++at_;
+  }
+  --depth_;
+  return result;
+}
+
+stmt_id parser::statement() {
+  switch (peek()) {
+    case token_kind::kw_for:
+      return keep(for_loop());
+    case token_kind::kw_while:
+      return keep(while_loop());
+    case token_kind::kw_if:
+      return keep(if_chain());
+    default:
+      break;
+  }
+  auto node = simple();
+  if (!failed_) end_of_line("an operator or the end of the line");
+  return keep(std::move(node));
+}
+
+stmt parser::simple() {
+  stmt node;
+  node.where = here().where;
+  if (accept(token_kind::kw_return)) {
+    node.kind = stmt_kind::return_;
+    if (peek() != token_kind::newline) node.values = expressions();
+  } else if (accept(token_kind::kw_break)) {
+    node.kind = stmt_kind::break_;
+  } else if (accept(token_kind::kw_continue)) {
+    node.kind = stmt_kind::continue_;
+  } else if (accept(token_kind::kw_pass)) {
+    node.kind = stmt_kind::pass;
+  } else {
+    return assignment_or_expression();
+  }
+  return node;
+}
+
+stmt parser::assignment_or_expression() {
+  stmt node;
+  node.where = here().where;
+  node.kind = stmt_kind::assign;
+  node.operation = token_kind::assign;
+  if (peek() == token_kind::name && peek(1) == token_kind::colon) {
+    node.targets.push_back(atom());
+    ++at_;
+    node.type = type();
+    expect(token_kind::assign);
+    node.values = expressions();
+    node.where.end = previous().end;
+    return node;
+  }
+  node.targets = expressions();
+  switch (peek()) {
+    case token_kind::assign:
+    case token_kind::plus_assign:
+    case token_kind::minus_assign:
+    case token_kind::times_assign:
+    case token_kind::divide_assign:
+      break;
+    default:
+      node.kind = stmt_kind::expression;
+      node.values = std::exchange(node.targets, {});
+      node.where.end = previous().end;
+      if (!failed_ && node.values.size() > 1) unexpected("`=` after several names");
+      return node;
+  }
+  for (const auto target : node.targets) {
+    auto id = target;
+    while (out_.program.at(id).kind == expr_kind::member) id = out_.program.at(id).left;
+    if (out_.program.at(id).kind != expr_kind::name) {
+      fail("E0114", out_.program.at(target).where, "only a name or a field can be assigned to",
+           "neither a name nor a field");
+      return node;
+    }
+  }
+  node.operation = here().kind;
+  ++at_;
+  node.values = expressions();
+  node.where.end = previous().end;
+  return node;
+}
+
+block parser::block_of(std::string_view owner) {
+  block body;
+  if (!failed_ && open_block(owner)) {
+    body = statements();
+    close_block();
+  }
+  return body;
+}
+
+stmt parser::for_loop() {
+  stmt node;
+  node.kind = stmt_kind::for_;
+  node.where = expect(token_kind::kw_for);
+  do {
+    node.names.push_back(expect(token_kind::name));
+  } while (accept(token_kind::comma));
+  expect(token_kind::kw_in, "`,` or `in`");
+  node.values.push_back(expression());
+  node.body = block_of("this `for`");
+  return node;
+}
+
+stmt parser::while_loop() {
+  stmt node;
+  node.kind = stmt_kind::while_;
+  node.where = expect(token_kind::kw_while);
+  branch one;
+  one.condition = expression();
+  one.body = block_of("this `while`");
+  node.branches.push_back(std::move(one));
+  return node;
+}
+
+stmt parser::if_chain() {
+  stmt node;
+  node.kind = stmt_kind::if_;
+  node.where = expect(token_kind::kw_if);
+  do {
+    branch one;
+    one.condition = expression();
+    one.body = block_of(node.branches.empty() ? "this `if`" : "this `elif`");
+    node.branches.push_back(std::move(one));
+  } while (accept(token_kind::kw_elif));
+  if (accept(token_kind::kw_else)) {
+    node.has_else = true;
+    node.body = block_of("this `else`");
+  }
+  return node;
+}
+
+} // namespace shapescript

@@ -1,0 +1,142 @@
+#include "shapescript/parser.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace shapescript {
+
+parser::parser(const source& text, lexed tokens) : text_(text), tokens_(std::move(tokens.tokens)) {
+  out_.comments = std::move(tokens.comments);
+  out_.diagnostics = std::move(tokens.diagnostics);
+}
+
+parsed parser::run() {
+  while (peek() != token_kind::end) {
+    const auto before = at_;
+    declaration();
+    if (failed_) recover();
+    if (at_ == before) ++at_; // every round takes at least one token
+  }
+  sort_by_place(out_.diagnostics);
+  out_.tokens = std::move(tokens_);
+  return std::move(out_);
+}
+
+// -- tokens --------------------------------------------------------------------
+
+token_kind parser::peek(size_t ahead) const {
+  if (failed_) return token_kind::bad;
+  return tokens_[std::min(at_ + ahead, tokens_.size() - 1)].kind;
+}
+
+const token& parser::here() const {
+  return tokens_[std::min(at_, tokens_.size() - 1)];
+}
+
+std::string_view parser::word(size_t ahead) const {
+  if (peek(ahead) != token_kind::name) return {};
+  return text_.text(tokens_[at_ + ahead].where);
+}
+
+bool parser::is_word(std::string_view text, size_t ahead) const {
+  return word(ahead) == text;
+}
+
+bool parser::accept(token_kind kind) {
+  if (peek() != kind) return false;
+  ++at_;
+  return true;
+}
+
+span parser::previous() const {
+  return at_ == 0 ? span{} : tokens_[at_ - 1].where;
+}
+
+span parser::expect(token_kind kind, std::string_view what) {
+  if (accept(kind)) return previous();
+  unexpected(what.empty() ? describe(kind) : what);
+  return here().where;
+}
+
+void parser::fail(const char* code, span where, std::string message, std::string label) {
+  if (failed_) return;
+  failed_ = true;
+  // A mistake that the lexer saw in this line explains what is wrong here.
+  for (auto i = at_; i < tokens_.size() && tokens_[i].kind != token_kind::newline; ++i)
+    if (tokens_[i].kind == token_kind::bad) return;
+  diagnostic d;
+  d.code = code;
+  d.message = std::move(message);
+  d.labels.push_back({where, std::move(label), true});
+  out_.diagnostics.push_back(std::move(d));
+}
+
+void parser::unexpected(std::string_view wanted) {
+  const auto& found = here();
+  std::string seen{describe(found.kind)};
+  if (found.kind >= token_kind::name && found.kind <= token_kind::string)
+    seen = fmt::format("`{}`", text_.text(found.where));
+  fail("E0110", found.where, fmt::format("expected {}, found {}", wanted, seen),
+       fmt::format("expected {}", wanted));
+}
+
+bool parser::too_deep(int depth, span where) {
+  if (depth <= nesting_max) return false;
+  fail("E0115", where, fmt::format("nested more than {} levels deep", nesting_max),
+       "the innermost level that fits");
+  return true;
+}
+
+void parser::recover() {
+  failed_ = false;
+  while (peek() != token_kind::newline && peek() != token_kind::end && peek() != token_kind::dedent
+         && peek() != token_kind::indent)
+    ++at_;
+  accept(token_kind::newline);
+  if (peek() != token_kind::indent) return;
+  int open = 0;
+  do {
+    if (peek() == token_kind::indent) ++open;
+    if (peek() == token_kind::dedent) --open;
+    ++at_;
+  } while (open > 0 && peek() != token_kind::end);
+}
+
+void parser::end_of_line(std::string_view wanted) {
+  if (!accept(token_kind::newline)) unexpected(wanted);
+}
+
+bool parser::open_block(std::string_view owner) {
+  if (!accept(token_kind::colon)) {
+    unexpected("`:`");
+    // The block may be there all the same; what is in it is read.
+    if (here().kind == token_kind::newline && at_ + 1 < tokens_.size()
+        && tokens_[at_ + 1].kind == token_kind::indent) {
+      failed_ = false;
+      at_ += 2;
+      return true;
+    }
+    return false;
+  }
+  if (!accept(token_kind::newline)) {
+    unexpected("a new line");
+    return false;
+  }
+  if (accept(token_kind::indent)) return true;
+  const auto where = here().where;
+  const span first{where.begin, std::max(where.end, where.begin)};
+  fail("E0111", first, fmt::format("{} has no block", owner), "expected an indented line here");
+  failed_ = false;
+  return false;
+}
+
+void parser::close_block() {
+  accept(token_kind::dedent);
+}
+
+parsed parse(const source& text) {
+  return parser{text, lex(text)}.run();
+}
+
+} // namespace shapescript

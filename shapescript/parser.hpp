@@ -1,0 +1,106 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "shapescript/tree.hpp"
+
+namespace shapescript {
+
+/// The parser's state; `parse` is its one user. A member function reads one rule of the grammar and
+/// stands after it. After a mistake `failed_` is set and every token looks like `bad`, so that all
+/// rules end at once; the nearest statement or declaration then skips to its end.
+class parser {
+public:
+  parser(const source& text, lexed tokens);
+
+  parsed run();
+
+private:
+  // -- tokens (parser.cpp) -----------------------------------------------------
+  token_kind peek(size_t ahead = 0) const;
+  const token& here() const;
+  std::string_view word(size_t ahead = 0) const;
+  bool is_word(std::string_view text, size_t ahead = 0) const;
+  bool accept(token_kind kind);
+  span expect(token_kind kind, std::string_view what = {});
+  span previous() const;
+  void fail(const char* code, span where, std::string message, std::string label);
+  void unexpected(std::string_view wanted);
+  bool too_deep(int depth, span where);
+  /// Skips to the line's end, and over an indented block that follows.
+  void recover();
+  /// Ends a logical line.
+  void end_of_line(std::string_view wanted);
+  /// Enters an indented block after `:`; false if there is none.
+  bool open_block(std::string_view owner);
+  void close_block();
+
+  // -- declarations (parse_declarations.cpp) -----------------------------------
+  void declaration();
+  void devices();
+  devices_option option();
+  void dim();
+  void data();
+  void model();
+  void member(model_decl& owner);
+  void layer(model_decl& owner);
+  void import();
+  void function(bool is_extern, model_decl* owner);
+  function_decl signature(bool is_extern);
+  parameter one_parameter();
+
+  // -- types and sizes (parse_types.cpp) ---------------------------------------
+  type_id type();
+  type_id tensor_type();
+  type_id named_type();
+  type_id function_type();
+  element_name element();
+  std::vector<dim_id> dims_until_bracket();
+  dim_id dim_sum();
+  dim_id dim_product();
+  dim_id dim_atom();
+  dim_id dim_binary(dim_id left, token_kind operation, dim_id right);
+
+  // -- statements (parse_statements.cpp) ---------------------------------------
+  block statements();
+  stmt_id statement();
+  stmt simple();
+  stmt assignment_or_expression();
+  stmt for_loop();
+  stmt while_loop();
+  stmt if_chain();
+  block block_of(std::string_view owner);
+  stmt_id keep(stmt node);
+
+  // -- expressions (parse_expressions.cpp) -------------------------------------
+  expr_id expression();
+  expr_id range();
+  expr_id binary(int level);
+  expr_id cast();
+  expr_id unary();
+  expr_id postfix();
+  expr_id atom();
+  expr_id number_or_text(expr_kind kind);
+  expr_id in_parens();
+  expr_id list();
+  expr_id call(expr_id callee);
+  expr_id index(expr_id base);
+  expr_id join(expr_kind kind, token_kind operation, span name, expr_id left, expr_id right);
+  expr_id keep(expr node);
+  std::vector<expr_id> expressions();
+  argument one_argument(bool may_mut);
+  pattern_call patterns();
+  pattern one_pattern();
+  std::vector<pattern_item> pattern_items(bool inner);
+
+  const source& text_;
+  std::vector<token> tokens_;
+  size_t at_ = 0;
+  bool failed_ = false;
+  int depth_ = 0; // brackets, operators and blocks around the token at hand
+  parsed out_;
+};
+
+} // namespace shapescript
