@@ -38,19 +38,18 @@ std::string function_of(const wasm_trap_t* why, const wasmtime_error_t* error) {
   return found;
 }
 
-// The engine's text is a backtrace; the cause stands at its end.
-std::string cause_in(const std::string& text) {
-  std::string_view cause = text;
-  constexpr std::string_view mark = "Caused by:";
-  if (auto at = cause.rfind(mark); at != std::string_view::npos)
-    cause.remove_prefix(at + mark.size());
-  auto begin = cause.find_first_not_of(" \n\t0123456789:");
-  auto end = cause.find_last_not_of(" \n\t");
+// The engine's text is a backtrace; the cause stands at its end, with details in front of it that
+// depend on how the engine noticed.
+std::string cause_in(std::string_view text) {
+  for (std::string_view mark : {"wasm trap: ", "Caused by:"})
+    if (auto at = text.rfind(mark); at != std::string_view::npos) {
+      text.remove_prefix(at + mark.size());
+      break;
+    }
+  auto begin = text.find_first_not_of(" \n\t");
   if (begin == std::string_view::npos) return "unknown cause";
-  cause = cause.substr(begin, end - begin + 1);
-  constexpr std::string_view prefix = "wasm trap: ";
-  if (cause.starts_with(prefix)) cause.remove_prefix(prefix.size());
-  return std::string{cause.substr(0, cause.find('\n'))};
+  text.remove_prefix(begin);
+  return std::string{text.substr(0, text.find('\n'))};
 }
 
 // A heap that could not grow explains what the code said when it gave up.

@@ -1,5 +1,5 @@
 // Times executions of a hosted actor, commit or rollback included, without the state machine above:
-//   wasm_bench LETTERS.wasm      prints one JSON line a row
+//   wasm_bench [LETTERS.wasm]     prints one JSON line a row
 // Calls to other actors are answered at once with an empty record of results.
 
 #include <algorithm>
@@ -154,17 +154,14 @@ double batch_us(actor_body& body, const execution_input& input, int count) {
 } // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: wasm_bench LETTERS.wasm\n");
-    return 2;
-  }
-  std::ifstream file{argv[1], std::ios::binary};
+  const char* path = argc > 1 ? argv[1] : MOXZI_LETTERS_WASM;
+  std::ifstream file{path, std::ios::binary};
   byte_string wasm{std::istreambuf_iterator<char>{file}, {}};
   auto engine = wasm_engine::make();
   auto start = now_us();
   auto module = (*engine)->compile(wasm);
   if (!module) {
-    fmt::print(stderr, "{}: {}\n", argv[1], module.error().message);
+    fmt::print(stderr, "{}: {}\n", path, module.error().message);
     return 1;
   }
   print_row("wasm.compile", {now_us() - start}, "");

@@ -1,0 +1,143 @@
+#include "actors/wasm/wasm_pool.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/actors/wasm/runner.hpp"
+
+using namespace moxzi::actors;
+
+namespace {
+
+// Counts down, then tells.
+class countdown : public pool_task {
+public:
+  countdown(int slices, std::function<void()> told) : left_(slices), told_(std::move(told)) {
+    // nop
+  }
+  outcome run_slice() override {
+    EXPECT_FALSE(inside_.exchange(true)) << "two slices of one task at once";
+    ++slices;
+    bool finished = --left_ <= 0;
+    inside_ = false;
+    return finished ? outcome{true, told_} : outcome{};
+  }
+  void rewind(int slices_next) {
+    left_ = slices_next;
+  }
+  std::atomic<int> slices{0};
+
+private:
+  int left_;
+  std::function<void()> told_;
+  std::atomic<bool> inside_{false};
+};
+
+class latch {
+public:
+  explicit latch(int count) : left_(count) {
+    // nop
+  }
+  void arrive() {
+    std::lock_guard held{mutex_};
+    if (--left_ == 0) ended_.notify_all();
+  }
+  bool wait() {
+    std::unique_lock held{mutex_};
+    return ended_.wait_for(held, liveness, [this] { return left_ <= 0; });
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  int left_;
+};
+
+} // namespace
+
+TEST(wasm_pool, every_task_gets_all_its_slices) {
+  latch all{50};
+  std::vector<std::unique_ptr<countdown>> tasks;
+  for (int i = 0; i < 50; ++i)
+    tasks.push_back(std::make_unique<countdown>(i + 1, [&all] { all.arrive(); }));
+  wasm_pool pool{3};
+  for (auto& task : tasks) pool.handle().submit(*task);
+  ASSERT_TRUE(all.wait());
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(tasks[i]->slices, i + 1);
+}
+
+TEST(wasm_pool, short_tasks_end_while_one_never_does) {
+  countdown endless{1'000'000'000, [] {}};
+  latch all{10};
+  std::vector<std::unique_ptr<countdown>> tasks;
+  for (int i = 0; i < 10; ++i)
+    tasks.push_back(std::make_unique<countdown>(3, [&all] { all.arrive(); }));
+  wasm_pool pool{1};
+  pool.handle().submit(endless);
+  for (auto& task : tasks) pool.handle().submit(*task);
+  EXPECT_TRUE(all.wait());
+  pool.handle().cancel(endless);
+}
+
+TEST(wasm_pool, a_task_may_be_submitted_from_its_completion) {
+  wasm_pool pool{2};
+  latch all{1'000};
+  countdown* self = nullptr;
+  std::atomic<int> rounds{0};
+  countdown task{2, [&] {
+                   if (++rounds < 1'000) {
+                     self->rewind(2);
+                     pool.handle().submit(*self);
+                   }
+                   all.arrive();
+                 }};
+  self = &task;
+  pool.handle().submit(task);
+  ASSERT_TRUE(all.wait());
+  EXPECT_EQ(task.slices, 2'000);
+}
+
+TEST(wasm_pool, after_cancel_no_thread_uses_the_task) {
+  wasm_pool pool{2};
+  for (int i = 0; i < 200; ++i) {
+    auto task = std::make_unique<countdown>(1'000'000'000, [] {});
+    pool.handle().submit(*task);
+    if (i % 2 == 0)
+      while (task->slices == 0) std::this_thread::yield();
+    pool.handle().cancel(*task);
+  }
+}
+
+TEST(wasm_pool, a_handle_outlives_its_pool_and_does_nothing) {
+  pool_handle handle;
+  countdown task{1, [] { FAIL() << "ran without a pool"; }};
+  {
+    wasm_pool pool{1};
+    handle = pool.handle();
+  }
+  handle.submit(task);
+  handle.cancel(task);
+  EXPECT_EQ(task.slices, 0);
+}
+
+TEST(wasm_pool, submissions_from_many_threads_are_all_served) {
+  wasm_pool pool{2};
+  constexpr int threads = 4, each = 300;
+  latch all{threads * each};
+  std::vector<std::thread> submitters;
+  std::vector<std::unique_ptr<countdown>> tasks;
+  for (int i = 0; i < threads * each; ++i)
+    tasks.push_back(std::make_unique<countdown>(1 + i % 3, [&all] { all.arrive(); }));
+  for (int t = 0; t < threads; ++t)
+    submitters.emplace_back([&tasks, &pool, t] {
+      for (int i = 0; i < each; ++i) pool.handle().submit(*tasks[t * each + i]);
+    });
+  for (auto& thread : submitters) thread.join();
+  EXPECT_TRUE(all.wait());
+}
