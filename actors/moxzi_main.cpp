@@ -10,6 +10,8 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   int status = moxzi::actors::exit_ok;
   moxzi::actors::add_build_command(program, status);
+  moxzi::actors::add_new_command(program, status);
+  moxzi::actors::add_call_command(program, status);
   if (auto ended = moxzi::actors::parse_command_line(program, argc, argv)) return *ended;
   return status;
 }

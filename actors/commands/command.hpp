@@ -22,4 +22,10 @@ enum exit_status : int {
 /// `moxzi build FILE.mo`: NAME.wasm, NAME.did, NAME.most and the manifest.
 void add_build_command(CLI::App& program, int& status);
 
+/// `moxzi new NAME`: a folder with an actor to start from.
+void add_new_command(CLI::App& program, int& status);
+
+/// `moxzi call NAME METHOD [JSON]`: one call over HTTP.
+void add_call_command(CLI::App& program, int& status);
+
 } // namespace moxzi::actors
