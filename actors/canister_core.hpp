@@ -96,9 +96,13 @@ public:
   bool busy() const noexcept {
     return running_.has_value();
   }
-  /// True once the installation has succeeded.
+  /// True once the installation has succeeded, until the shut-down.
   bool installed() const noexcept {
     return life_ == life::running;
+  }
+  /// True once the installation has succeeded or failed.
+  bool installation_ended() const noexcept {
+    return life_ != life::fresh && life_ != life::installing;
   }
   /// Why the installation failed; empty if it did not.
   const std::string& install_failure() const noexcept {

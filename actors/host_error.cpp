@@ -17,8 +17,10 @@ public:
         return "a replayed execution differs from its record";
       case host_errc::bad_record:
         return "a record does not follow from those before it";
-      case host_errc::not_started:
-        return "an actor could not be started";
+      case host_errc::bad_interface:
+        return "an interface cannot be used";
+      case host_errc::bad_module:
+        return "a module cannot be hosted";
     }
     return "unknown host error";
   }

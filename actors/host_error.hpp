@@ -6,9 +6,10 @@ namespace moxzi::actors {
 
 /// What may go wrong with hosting an actor, apart from its own calls.
 enum class host_errc : int {
-  diverged = 1,    ///< a replayed execution did something else than the first time
-  bad_record = 2,  ///< a record cannot follow those before it
-  not_started = 3, ///< an actor of the manifest could not be started
+  diverged = 1,      ///< a replayed execution did something else than the first time
+  bad_record = 2,    ///< a record cannot follow those before it
+  bad_interface = 3, ///< a .did text cannot be read, or has no service
+  bad_module = 4,    ///< the actor's file is not a module that can be hosted
 };
 
 const std::error_category& host_category() noexcept;

@@ -63,6 +63,12 @@ inline constexpr size_t candid_integer_bits_max = 65'536;
 /// Levels of arrays and objects in JSON.
 inline constexpr int json_depth_max = 128;
 
+// -- stopping ------------------------------------------------------------------
+
+/// An execution that has not ended this long after the stop began is given up; the whole stop takes
+/// at most 2 s.
+inline constexpr uint32_t stop_grace_ms = 700;
+
 // -- HTTP ----------------------------------------------------------------------
 
 inline constexpr size_t http_header_bytes_max = 16u << 10;
