@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include <ATen/ATen.h>
+
+#include "device/backend.hpp"
+
+/// A backend made of ATen's operators.
+namespace moxzi::device::cuda {
+
+/// The device on which ATen is to work.
+class aten_place {
+public:
+  virtual ~aten_place() = default;
+  virtual at::Device device() const = 0;
+  /// Runs `work` with the device and its stream made current; what is launched is in order.
+  virtual void enter(const std::function<void()>& work) = 0;
+};
+
+/// Makes the backend. `info` describes the place.
+std::unique_ptr<backend> make_aten_backend(std::unique_ptr<aten_place> place, backend_info info);
+
+} // namespace moxzi::device::cuda

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/cuda/aten_backend.hpp"
+#include "device/cuda/aten_kernels.hpp"
+
+namespace moxzi::device::cuda {
+
+/// A plan whose tensors are ATen's, over one arena on the device. `run` and the constructor are
+/// called inside `aten_place::enter` and throw what ATen throws.
+class aten_executable {
+public:
+  aten_executable(const plan& what, aten_place& place);
+
+  std::optional<fault> run(const run_arguments& with, run_results& out);
+
+  uint64_t memory_bytes() const noexcept {
+    return plan_.arena_bytes;
+  }
+
+private:
+  struct step {
+    aten_kernel kernel;
+    aten_call call;
+  };
+
+  at::Tensor view(const planned_tensor& what, void* base) const;
+  void bind(std::span<void* const> parameters);
+  void copy_in(const run_arguments& with);
+  /// Runs all instructions; with `watch.named` stops at the first with an index out of range.
+  std::optional<uint32_t> launch(index_watch& watch);
+  std::optional<fault> name_fault(const run_arguments& with);
+  /// The scalars, and last whether an index was out of range: one wait for all of them.
+  at::Tensor read_numbers(const index_watch& watch) const;
+  void read_tensors(run_results& out) const;
+  void clip(const run_arguments& with, run_results& out) const;
+  void train(const run_arguments& with) const;
+
+  const plan& plan_;
+  aten_place& place_;
+  at::Tensor arena_;
+  std::vector<void*> bound_;
+  std::vector<at::Tensor> tensors_; ///< as in the plan
+  std::vector<step> steps_;
+  byte_string staging_;
+};
+
+} // namespace moxzi::device::cuda

@@ -1,0 +1,190 @@
+#include "device/cuda/aten_kernels.hpp"
+
+#include <limits>
+
+#include "device/host_executable.hpp"
+
+namespace moxzi::device::cuda {
+
+namespace {
+
+/// All dimensions but the last as one.
+at::Tensor as_rows(const at::Tensor& x) {
+  int64_t rows = 1;
+  for (int64_t i = 0; i + 1 < x.dim(); i++) rows *= x.size(i);
+  return x.reshape({rows, x.size(-1)});
+}
+
+/// The indices as one row of i64, all of them in range.
+at::Tensor checked(const at::Tensor& ids, const char* name, int64_t limit, index_watch& watch) {
+  auto wide = ids.reshape({-1}).to(at::kLong);
+  if (wide.numel() == 0) return wide;
+  auto wrong = wide.lt(0).logical_or_(wide.ge(limit));
+  if (watch.named && !watch.first && wrong.any().item<bool>()) {
+    const auto first = wrong.to(at::kByte).argmax().item<int64_t>();
+    index_fault(watch.first.emplace(), name, wide[first].item<int64_t>(), limit);
+  }
+  watch.bad.logical_or_(wrong.any());
+  return wide.clamp_(0, std::max<int64_t>(limit - 1, 0));
+}
+
+// -- indexing ------------------------------------------------------------------
+
+void embedding(const aten_call& call, index_watch& watch) {
+  auto &table = call.inputs[0], &out = call.outputs[0];
+  auto ids = checked(call.inputs[1], "ids", table.size(0), watch);
+  if (out.numel() == 0 || table.size(0) == 0) return;
+  auto rows = as_rows(out);
+  at::index_select_out(rows, table, 0, ids);
+}
+
+/// `index_add` and `scatter_add` add in any order on a GPU; this one sorts and is repeatable.
+void embedding_backward(const aten_call& call, index_watch& watch) {
+  auto &gradient = call.inputs[0], &out = call.outputs[0];
+  auto ids = checked(call.inputs[1], "ids", out.size(0), watch);
+  if (out.numel() == 0) return;
+  if (ids.numel() == 0) {
+    out.zero_();
+    return;
+  }
+  out.copy_(at::embedding_dense_backward(as_rows(gradient), ids, out.size(0), -1, false));
+}
+
+constexpr int64_t nothing_ignored = std::numeric_limits<int64_t>::min();
+
+void cross_entropy(const aten_call& call, index_watch& watch) {
+  auto& logits = call.inputs[0];
+  auto loss = call.outputs[0];
+  auto targets = checked(call.inputs[1], "targets", logits.size(1), watch);
+  if (logits.numel() == 0) {
+    loss.fill_(std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  auto logs = at::_log_softmax(logits, 1, false);
+  auto total = at::empty({}, logits.options());
+  at::nll_loss_forward_out(loss, total, logs, targets, {}, at::Reduction::Mean, nothing_ignored);
+  if (call.outputs.size() < 2) return;
+  auto one = at::ones({}, logits.options());
+  auto picked =
+    at::nll_loss_backward(one, logs, targets, {}, at::Reduction::Mean, nothing_ignored, total);
+  auto gradient = call.outputs[1];
+  at::_log_softmax_backward_data_out(gradient, picked, logs, 1, logits.scalar_type());
+}
+
+// -- linear --------------------------------------------------------------------
+
+void linear(const aten_call& call, index_watch&) {
+  auto x = as_rows(call.inputs[0]), out = as_rows(call.outputs[0]);
+  if (out.numel() == 0) return;
+  if (call.inputs.size() > 2 && call.inputs[2].defined())
+    at::addmm_out(out, call.inputs[2], x, call.inputs[1].t());
+  else
+    at::mm_out(out, x, call.inputs[1].t());
+}
+
+void linear_input_backward(const aten_call& call, index_watch&) {
+  auto out = as_rows(call.outputs[0]);
+  at::mm_out(out, as_rows(call.inputs[0]), call.inputs[1]);
+}
+
+void linear_weight_backward(const aten_call& call, index_watch&) {
+  auto out = call.outputs[0];
+  at::mm_out(out, as_rows(call.inputs[0]).t(), as_rows(call.inputs[1]));
+}
+
+void linear_bias_backward(const aten_call& call, index_watch&) {
+  auto out = call.outputs[0];
+  at::sum_out(out, as_rows(call.inputs[0]), 0);
+}
+
+// -- shapes, element by element ------------------------------------------------
+
+void contiguous(const aten_call& call, index_watch&) {
+  call.outputs[0].copy_(call.inputs[0]);
+}
+
+void narrow_backward(const aten_call& call, index_watch&) {
+  auto dim = std::get<int64_t>(call.attributes[0]);
+  auto start = std::get<int64_t>(call.attributes[1]);
+  call.outputs[0].zero_();
+  call.outputs[0].narrow(dim, start, call.inputs[0].size(dim)).copy_(call.inputs[0]);
+}
+
+void accumulate(const aten_call& call, index_watch&) {
+  auto out = call.outputs[0];
+  at::add_out(out, call.inputs[0], call.inputs[1]);
+}
+
+void scale_by(const aten_call& call, index_watch&) {
+  auto out = call.outputs[0];
+  at::mul_out(out, call.inputs[0], call.inputs[1].reshape({}));
+}
+
+void ones_like(const aten_call& call, index_watch&) {
+  call.outputs[0].fill_(1);
+}
+
+} // namespace
+
+aten_kernel find_aten_kernel(op id) noexcept {
+  switch (id) {
+    case op::embedding:
+      return embedding;
+    case op::embedding_backward:
+      return embedding_backward;
+    case op::cross_entropy:
+    case op::cross_entropy_train:
+      return cross_entropy;
+    case op::linear:
+      return linear;
+    case op::linear_input_backward:
+      return linear_input_backward;
+    case op::linear_weight_backward:
+      return linear_weight_backward;
+    case op::linear_bias_backward:
+      return linear_bias_backward;
+    case op::contiguous:
+      return contiguous;
+    case op::narrow_backward:
+      return narrow_backward;
+    case op::accumulate:
+      return accumulate;
+    case op::scale_by:
+      return scale_by;
+    case op::ones_like:
+      return ones_like;
+    default:
+      return nullptr;
+  }
+}
+
+at::ScalarType scalar_type(elem type) {
+  switch (type) {
+    case elem::u8:
+      return at::kByte;
+    case elem::i8:
+      return at::kChar;
+    case elem::u16:
+      return at::kUInt16;
+    case elem::i16:
+      return at::kShort;
+    case elem::u32:
+      return at::kUInt32;
+    case elem::i32:
+      return at::kInt;
+    case elem::i64:
+      return at::kLong;
+    case elem::f16:
+      return at::kHalf;
+    case elem::bf16:
+      return at::kBFloat16;
+    case elem::f32:
+      return at::kFloat;
+    case elem::f64:
+      return at::kDouble;
+    default:
+      return at::kBool;
+  }
+}
+
+} // namespace moxzi::device::cuda

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "device/backend.hpp"
+
+/// Kernels written with ATen's operators: the same code on a GPU, and on the processor, where it is
+/// tested.
+namespace moxzi::device::cuda {
+
+/// What a kernel is called with. An absent optional operand is an undefined tensor.
+struct aten_call {
+  std::vector<at::Tensor> inputs;
+  std::vector<at::Tensor> outputs;
+  std::vector<attribute> attributes;
+};
+
+/// Index values are unknown to the host until it waits for the device. A kernel that takes some
+/// reports them here, and goes on with indices forced into range, which no device refuses.
+struct index_watch {
+  /// One boolean on the device: an index was out of range.
+  at::Tensor bad;
+  /// When set, each kernel waits and fills `first` with what is wrong: for the second run, which
+  /// finds the words.
+  bool named = false;
+  std::optional<fault> first;
+};
+
+/// Launches the work; may throw what ATen throws.
+using aten_kernel = void (*)(const aten_call& call, index_watch& watch);
+
+/// The kernel for a row, or null.
+aten_kernel find_aten_kernel(op id) noexcept;
+
+/// The type of a tensor of these elements.
+at::ScalarType scalar_type(elem type);
+
+} // namespace moxzi::device::cuda

@@ -1,0 +1,60 @@
+#include "device/torch/gemm.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <ATen/Parallel.h>
+
+extern "C" {
+void sgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n,
+            const int* k, const float* alpha, const float* a, const int* lda, const float* b,
+            const int* ldb, const float* beta, float* c, const int* ldc);
+void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n,
+            const int* k, const double* alpha, const double* a, const int* lda, const double* b,
+            const int* ldb, const double* beta, double* c, const int* ldc);
+}
+
+namespace moxzi::device::torch {
+
+namespace {
+
+template <class T, class Blas>
+void product(Blas blas, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+             const T* a, const T* b, T* c, bool add) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    if (!add) std::memset(c, 0, static_cast<size_t>(m * n) * sizeof(T));
+    return;
+  }
+  // BLAS is column-major: it is asked for the transposed product. Each size is at most 2³¹-1,
+  // since that bounds the elements of a tensor.
+  const T one = 1, beta = add ? 1 : 0;
+  const int rows = static_cast<int>(n), columns = static_cast<int>(m), inner = static_cast<int>(k);
+  const int lda = static_cast<int>(transpose_a ? m : k);
+  const int ldb = static_cast<int>(transpose_b ? k : n);
+  blas(transpose_b ? "T" : "N", transpose_a ? "T" : "N", &rows, &columns, &inner, &one, b, &ldb, a,
+       &lda, &beta, c, &rows);
+}
+
+} // namespace
+
+void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a,
+          const float* b, float* c, bool add) {
+  product(sgemm_, transpose_a, transpose_b, m, n, k, a, b, c, add);
+}
+
+void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const double* a,
+          const double* b, double* c, bool add) {
+  product(dgemm_, transpose_a, transpose_b, m, n, k, a, b, c, add);
+}
+
+void use_threads(uint32_t threads) {
+  // OpenMP and MKL both keep the number per calling thread, and setting it is not free.
+  thread_local uint32_t current = 0;
+  if (current == threads) return;
+  at::internal::lazy_init_num_threads();
+  at::set_num_threads(static_cast<int>(threads));
+  current = threads;
+}
+
+} // namespace moxzi::device::torch

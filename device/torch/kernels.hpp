@@ -1,0 +1,16 @@
+#pragma once
+
+#include "device/host_executable.hpp"
+
+/// The kernels of the processor's backend.
+namespace moxzi::device::torch {
+
+/// The kernel for a row, or null.
+kernel_function find_kernel(op id) noexcept;
+
+// One function per file of kernels; each knows some rows and answers null for the others.
+kernel_function find_indexing_kernel(op id) noexcept;
+kernel_function find_linear_kernel(op id) noexcept;
+kernel_function find_shape_kernel(op id) noexcept;
+
+} // namespace moxzi::device::torch

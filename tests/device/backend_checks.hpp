@@ -1,0 +1,203 @@
+#pragma once
+
+#include <cmath>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "tests/device/kernel_cases.hpp"
+
+/// What every backend that computes must do, whatever it is made of.
+namespace moxzi::device::testing {
+
+/// Where the programs and plugins of this build are.
+inline std::filesystem::path built_programs() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+/// Opens a device; null with the reason printed where it is not there.
+inline std::unique_ptr<backend> opened(std::string_view kind, uint32_t threads = 1) {
+  auto made = open_backend(kind, threads, built_programs());
+  if (made) return std::move(*made);
+  fmt::print("skipped: {}\n", made.error().message);
+  return nullptr;
+}
+
+/// Runs a plan without parameters.
+inline std::optional<fault> run_plan(backend& on, const plan& what,
+                                     const std::vector<tensor>& inputs, run_results& out) {
+  fault why;
+  auto ready = on.prepare(what, why);
+  if (!ready) return why;
+  return ready->run({inputs, {}, {}, {}}, out);
+}
+
+inline std::vector<double> result_numbers(const plan& what, const run_results& from, size_t n) {
+  return numbers({from.tensors.at(n), what.tensors[what.results[n]].type, {}});
+}
+
+inline void expect_near(const std::vector<double>& got, const std::vector<double>& wanted,
+                        double tolerance, const std::string& name) {
+  ASSERT_EQ(got.size(), wanted.size()) << name;
+  for (size_t i = 0; i < got.size(); i++) {
+    if (std::isnan(wanted[i])) {
+      EXPECT_TRUE(std::isnan(got[i])) << name << " element " << i;
+      continue;
+    }
+    ASSERT_NEAR(got[i], wanted[i], tolerance * std::max(1.0, std::abs(wanted[i])))
+      << name << " element " << i;
+  }
+}
+
+/// Every kernel on random shapes, in f32 and f64, against plain loops that add up in f64.
+inline void check_kernels(backend& on, int rounds, bool parallel = false) {
+  auto reference = make_reference_backend();
+  case_maker make(20240229);
+  for (const auto& row : table()) {
+    if (row.runs != row_runs::kernel) continue;
+    EXPECT_TRUE(on.supports(row.id)) << row.name;
+    for (int i = 0; i < rounds; i++) {
+      auto cases = make.make(row.id, i % 2 ? elem::f64 : elem::f32);
+      ASSERT_FALSE(cases.empty()) << "no case for " << row.name;
+      for (auto& one : cases) {
+        one.what.parallel = parallel;
+        run_results wanted, got;
+        auto failed = run_plan(*reference, one.what, one.inputs, wanted);
+        ASSERT_FALSE(failed) << one.name << ": " << failed->what;
+        failed = run_plan(on, one.what, one.inputs, got);
+        ASSERT_FALSE(failed) << one.name << ": " << failed->what;
+        for (size_t n = 0; n < one.what.results.size(); n++)
+          expect_near(result_numbers(one.what, got, n), result_numbers(one.what, wanted, n),
+                      one.tolerance, one.name);
+      }
+    }
+  }
+}
+
+/// One optimizer step on random contents: parameters and moments, against the reference.
+struct step_case {
+  optimizer_step how;
+  elem type = elem::f32;
+  uint32_t elements = 0;
+  std::optional<double> clip;
+};
+
+/// Contents of parameter, first and second moment after a step.
+inline std::vector<std::vector<double>> after_step(backend& on, const step_case& one) {
+  case_maker make(7);
+  const uint64_t bytes = one.elements * size_of(one.type);
+  // Gradient and moments; a second moment is a mean of squares.
+  case_builder build("step");
+  const auto gradient = build.input(make.floats(one.type, {one.elements}));
+  auto plan_case =
+    build.run(op::ones_like, {gradient}, {build.output(one.type, {one.elements})}, {}, 0);
+  std::vector<buffer_ptr> memory;
+  fault why;
+  for (int i = 0; i < 3; i++) {
+    auto contents = make.floats(one.type, {one.elements});
+    if (i == 2) {
+      auto squares = numbers(contents);
+      for (auto& value : squares) value *= value;
+      contents = one.type == elem::f64
+                   ? tensor_of<double>(one.type, {one.elements}, squares)
+                   : tensor_of<float>(one.type, {one.elements}, {squares.begin(), squares.end()});
+    }
+    memory.push_back(on.allocate(bytes, why));
+    EXPECT_TRUE(memory.back()) << why.what;
+    EXPECT_FALSE(on.write(*memory.back(), 0, contents.data));
+  }
+  auto how = one.how;
+  how.segments.push_back(
+    {memory[0]->data, gradient, memory[1]->data, memory[2]->data, one.elements, one.type, 3});
+  auto ready = on.prepare(plan_case.what, why);
+  EXPECT_TRUE(ready) << why.what;
+  run_results out;
+  auto failed = ready->run({plan_case.inputs, {}, {&how, 1}, one.clip}, out);
+  EXPECT_FALSE(failed) << failed->what;
+  std::vector<std::vector<double>> after;
+  for (auto& part : memory) {
+    byte_string data;
+    EXPECT_FALSE(on.read(*part, 0, bytes, data));
+    after.push_back(numbers({data, one.type, {}}));
+  }
+  if (one.clip) after.push_back({out.grad_norm.value_or(-1)});
+  return after;
+}
+
+/// Both optimizers, with and without decay and clipping, sizes 0 and 1 included.
+inline void check_steps(backend& on) {
+  auto reference = make_reference_backend();
+  for (const auto kind : {optimizer_kind::adamw, optimizer_kind::adam})
+    for (const auto type : {elem::f32, elem::f64})
+      for (const double decay : {0.0, 0.1})
+        for (const auto clip : {std::optional<double>{}, std::optional{0.5}, std::optional{1e9}})
+          for (const uint32_t elements : {0u, 1u, 37u, 1000u}) {
+            step_case one{{kind, 0.05, 0.9, 0.99, 1e-8, decay, {}}, type, elements, clip};
+            const auto wanted = after_step(*reference, one), got = after_step(on, one);
+            for (size_t i = 0; i < wanted.size(); i++)
+              expect_near(got.at(i), wanted[i], type == elem::f64 ? 1e-12 : 2e-6,
+                          fmt::format("step {} part {}", name_of(type), i));
+          }
+}
+
+/// An index out of range is a fault that names it, and the step behind it does not happen.
+inline void check_bad_indices(device_core& core) {
+  ASSERT_TRUE(core.define_params("a", letters_params()));
+  ASSERT_TRUE(core.define_optimizer("a", letters_optimizer()));
+  run_request look{.code = shared({param("embed"), param("head")}), .tensors = {0, 1}};
+  const auto before = core.run("a", look);
+  ASSERT_TRUE(before);
+  auto bad = letters_step();
+  std::vector<int32_t> ids(65, 3);
+  for (const int wrong : {256, -1, 1 << 30}) {
+    ids[20] = wrong;
+    bad.inputs = {tensor_of<int32_t>(elem::i32, {1, 65}, ids)};
+    const auto reply = core.run("a", bad);
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, device_errc::index_range);
+    EXPECT_NE(reply.error().message.find("MXD015: program[5] embedding"), std::string::npos)
+      << reply.error().message;
+    EXPECT_NE(reply.error().message.find(std::to_string(wrong)), std::string::npos);
+  }
+  ids[20] = 3;
+  ids[64] = 256; // a target only
+  bad.inputs = {tensor_of<int32_t>(elem::i32, {1, 65}, ids)};
+  const auto reply = core.run("a", bad);
+  ASSERT_FALSE(reply);
+  EXPECT_NE(reply.error().message.find("MXD015: program[9] cross_entropy"), std::string::npos)
+    << reply.error().message;
+  const auto after = core.run("a", look);
+  ASSERT_TRUE(after);
+  EXPECT_EQ(before->tensors, after->tensors);
+  EXPECT_TRUE(core.run("a", letters_step()));
+}
+
+/// The losses of the page's model.
+inline std::vector<double> letters_losses(device_core& core, int steps) {
+  EXPECT_TRUE(core.define_params("a", letters_params()));
+  EXPECT_TRUE(core.define_optimizer("a", letters_optimizer()));
+  const auto request = letters_step();
+  std::vector<double> losses;
+  for (int i = 0; i < steps; i++) {
+    const auto reply = core.run("a", request);
+    EXPECT_TRUE(reply) << reply.error().message;
+    if (!reply) break;
+    losses.push_back(reply->scalars.at(0));
+  }
+  return losses;
+}
+
+/// It learns the phrase, and for twenty steps its losses are the reference's.
+inline void check_letters(std::unique_ptr<backend> on) {
+  device_core core(std::move(on), {.seed = 1}), reference(make_reference_backend(), {.seed = 1});
+  const auto losses = letters_losses(core, 200);
+  const auto wanted = letters_losses(reference, 20);
+  ASSERT_EQ(losses.size(), 200u);
+  for (size_t i = 0; i < wanted.size(); i++)
+    EXPECT_NEAR(losses[i], wanted[i], 1e-5 * wanted[i]) << "step " << i;
+  EXPECT_GE(losses.back(), 0.8759);
+  EXPECT_LE(losses.back(), 0.8763);
+}
+
+} // namespace moxzi::device::testing
