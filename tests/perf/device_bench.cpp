@@ -1,0 +1,149 @@
+// Times the page's training step on a device, without wasm, Candid, journal or HTTP:
+//   device_bench letters STEPS [KIND]   the step through the core, on one thread
+//   device_bench call STEPS [KIND]      the same as a message to the worker, until its answer
+// Prints one JSON line; the median leaves out the first tenth of the steps.
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include <caf/all.hpp>
+#include <fmt/format.h>
+
+#include "device/device_worker.hpp"
+#include "tests/device/support.hpp"
+
+using namespace moxzi;
+using namespace moxzi::device;
+
+namespace {
+
+double now_us() {
+  const auto t = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double, std::micro>(t).count();
+}
+
+/// What is printed in the end.
+struct measured {
+  std::vector<double> times_us;
+  std::vector<double> losses;
+
+  void print(const char* mode) const {
+    std::vector<double> sorted(times_us.begin() + static_cast<ptrdiff_t>(times_us.size() / 10),
+                               times_us.end());
+    std::sort(sorted.begin(), sorted.end());
+    const auto n = sorted.size();
+    fmt::print("{{\"mode\":\"{}\",\"steps\":{},\"min_us\":{:.1f},\"median_us\":{:.1f},"
+               "\"p90_us\":{:.1f},\"first\":{:.6f},\"at200\":{:.6f},\"last\":{:.6f}}}\n",
+               mode, losses.size(), sorted[0], sorted[n / 2], sorted[n * 9 / 10], losses.front(),
+               losses[std::min<size_t>(199, losses.size() - 1)], losses.back());
+  }
+};
+
+[[noreturn]] void give_up(const std::string& why) {
+  fmt::print(stderr, "device_bench: {}\n", why);
+  std::exit(1);
+}
+
+int letters(std::unique_ptr<backend> on, size_t steps) {
+  device_core core(std::move(on), {});
+  if (auto ok = core.define_params("bench", testing::letters_params()); !ok)
+    give_up(ok.error().message);
+  if (auto ok = core.define_optimizer("bench", testing::letters_optimizer()); !ok)
+    give_up(ok.error().message);
+  auto request = testing::letters_step();
+  measured out;
+  for (size_t i = 0; i < steps; i++) {
+    const auto begin = now_us();
+    request.inputs[0].data.assign(testing::letters_text);
+    const auto reply = core.run("bench", request);
+    if (!reply) give_up(reply.error().message);
+    out.losses.push_back(reply->scalars[0]);
+    out.times_us.push_back(now_us() - begin);
+  }
+  out.print("letters.device");
+  return 0;
+}
+
+/// Asks for one step after the other, as an actor's loop of `await` does.
+struct client_state {
+  device_worker_actor device;
+  run_request step;
+  size_t left = 0;
+  double begin_us = 0;
+  measured* out = nullptr;
+};
+
+void next_step(caf::stateful_actor<client_state>* self) {
+  auto& mine = self->state;
+  if (mine.left-- == 0) return self->quit();
+  mine.begin_us = now_us();
+  mine.step.inputs[0].data.assign(testing::letters_text);
+  auto message = std::make_shared<const run_program>(run_program{"bench", mine.step});
+  self->request(mine.device, caf::infinite, run_program_ptr{std::move(message)})
+    .then([self](const device_answer_ptr& answer) {
+      auto& mine = self->state;
+      if (!answer->outcome) give_up(answer->outcome.error().message);
+      mine.out->times_us.push_back(now_us() - mine.begin_us);
+      mine.out->losses.push_back(answer->outcome->scalars[0]);
+      next_step(self);
+    });
+}
+
+caf::behavior client(caf::stateful_actor<client_state>* self, device_worker_actor device,
+                     size_t steps, measured* out) {
+  self->state.device = std::move(device);
+  self->state.step = testing::letters_step();
+  self->state.left = steps;
+  self->state.out = out;
+  next_step(self);
+  return {[](caf::ok_atom) {
+    // nop
+  }};
+}
+
+template <class Request>
+void must(caf::scoped_actor& self, const device_worker_actor& device, Request what) {
+  self->request(device, caf::infinite, std::make_shared<const Request>(std::move(what)))
+    .receive(
+      [](const device_answer_ptr& answer) {
+        if (!answer->outcome) give_up(answer->outcome.error().message);
+      },
+      [](const caf::error& why) { give_up(caf::to_string(why)); });
+}
+
+int call(std::unique_ptr<backend> on, size_t steps) {
+  caf::actor_system_config config;
+  caf::actor_system system(config);
+  device_thread thread;
+  auto device = spawn_device_worker(system, {std::move(on), {}, make_system_clock(), &thread});
+  caf::scoped_actor self(system);
+  must(self, device, define_params{"bench", testing::letters_params()});
+  must(self, device, define_optimizer{"bench", testing::letters_optimizer()});
+  measured out;
+  auto actor = system.spawn(client, device, steps, &out);
+  self->wait_for(actor);
+  self->send_exit(device, caf::exit_reason::user_shutdown);
+  self->wait_for(device);
+  out.print("device.call");
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view mode = argc > 1 ? argv[1] : "";
+  const std::string_view count = argc > 2 ? argv[2] : "2000";
+  size_t steps = 0;
+  std::from_chars(count.data(), count.data() + count.size(), steps);
+  if ((mode != "letters" && mode != "call") || steps == 0)
+    give_up("usage: device_bench letters|call STEPS [KIND]");
+  const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  auto on = open_backend(argc > 3 ? argv[3] : "cpu", 1, programs);
+  if (!on) give_up(on.error().message);
+  return mode == "letters" ? letters(std::move(*on), steps) : call(std::move(*on), steps);
+}
