@@ -28,10 +28,18 @@ char* call_frame::range(uint64_t address, uint64_t size) {
   return base == nullptr ? &nothing : base + address;
 }
 
+bool call_frame::charge(uint64_t bytes) {
+  state.charged += bytes;
+  state.since_yield += bytes;
+  if (state.instructions() <= state.input.instructions_max) return true;
+  fail("MX522", state.limit_text());
+  return false;
+}
+
 std::optional<byte_view> call_frame::bytes(size_t n) {
   auto size = word(n + 1);
   auto* at = range(word(n), size);
-  if (at == nullptr) return std::nullopt;
+  if (at == nullptr || (row.is_bulk && !charge(size))) return std::nullopt;
   return byte_view{at, size};
 }
 
@@ -41,8 +49,9 @@ void call_frame::copy_out(byte_view bytes, size_t n) {
   if (offset > bytes.size() || size > bytes.size() - offset)
     return violation(fmt::format("{} bytes from offset {} are more than there are ({})", size,
                                  offset, bytes.size()));
-  if (auto* to = range(word(n), size); to != nullptr && size > 0)
-    std::memcpy(to, bytes.data() + offset, size);
+  auto* to = range(word(n), size);
+  if (to == nullptr || size == 0 || (row.is_bulk && !charge(size))) return;
+  std::memcpy(to, bytes.data() + offset, size);
 }
 
 void call_frame::put128(cycles value, size_t n) {

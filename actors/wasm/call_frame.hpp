@@ -45,11 +45,16 @@ public:
     return state.failure.has_value();
   }
 
+  /// Counts `bytes` as instructions; false, and the limit is exceeded, if there are not that many
+  /// left.
+  bool charge(uint64_t bytes);
+
   /// The heap's bytes at the two word arguments from `n` on (address, size); a violation if they
-  /// are not all inside.
+  /// are not all inside. A bulk call is charged for them.
   std::optional<byte_view> bytes(size_t n);
   /// Copies `bytes`, or a part of it, to the heap: word arguments destination, offset, size from
   /// `n` on; a violation if either range is not inside.
+  /// A bulk call is charged for them.
   void copy_out(byte_view bytes, size_t n = 0);
   /// Writes 16 bytes, little-endian, to the address in word argument `n`.
   void put128(cycles value, size_t n);

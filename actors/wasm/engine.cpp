@@ -1,10 +1,12 @@
 #include "actors/wasm/engine.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/wasm/call_frame.hpp"
 #include "actors/wasm/engine_internals.hpp"
 #include "actors/wasm/execution_state.hpp"
+#include "actors/wasm/instance.hpp"
 #include "actors/wasm/system_calls.hpp"
 
 namespace moxzi::actors {
@@ -54,6 +56,9 @@ engine_ptr make_engine() {
   wasmtime_config_wasm_threads_set(config, false);
   wasmtime_config_shared_memory_set(config, false);
   wasmtime_config_wasm_relaxed_simd_set(config, false);
+  wasmtime_config_wasm_gc_set(config, false); // objects outside of the heap and its limit
+  wasmtime_config_wasm_exceptions_set(config, false);
+  wasmtime_config_wasm_function_references_set(config, false);
   wasmtime_config_consume_fuel_set(config, true);
   wasmtime_config_epoch_interruption_set(config, false);
   wasmtime_config_cranelift_nan_canonicalization_set(config, true);
@@ -72,13 +77,8 @@ engine_ptr make_engine() {
   return engine_ptr{wasm_engine_new_with_config(config)};
 }
 
-wasm_trap_t* run_system_call(void* env, wasmtime_caller_t* caller, wasmtime_val_raw_t* values,
-                             size_t) {
-  const auto& row = *static_cast<const system_call*>(env);
-  auto* store = wasmtime_caller_context(caller);
-  auto& state = *static_cast<execution_state*>(wasmtime_context_get_data(store));
-  static_assert(sizeof(wasmtime_val_raw_t) == 2 * sizeof(uint64_t));
-  call_frame frame{row, state, reinterpret_cast<uint64_t*>(values)};
+wasm_trap_t* run_row(const system_call& row, execution_state& state, uint64_t* slots) {
+  call_frame frame{row, state, slots};
   if ((row.contexts & state.now) == 0)
     frame.violation("may not be called from here");
   else
@@ -86,6 +86,40 @@ wasm_trap_t* run_system_call(void* env, wasmtime_caller_t* caller, wasmtime_val_
   if (!frame.failed()) return nullptr;
   constexpr std::string_view text = "system call";
   return wasmtime_trap_new(text.data(), text.size());
+}
+
+execution_state& state_of(wasmtime_caller_t* caller) {
+  return *static_cast<execution_state*>(wasmtime_context_get_data(wasmtime_caller_context(caller)));
+}
+
+wasm_trap_t* run_system_call(void* env, wasmtime_caller_t* caller, wasmtime_val_raw_t* values,
+                             size_t) {
+  static_assert(sizeof(wasmtime_val_raw_t) == 2 * sizeof(uint64_t));
+  return run_row(*static_cast<const system_call*>(env), state_of(caller),
+                 reinterpret_cast<uint64_t*>(values));
+}
+
+// True if the execution goes on at once, false if others get their turn first.
+bool goes_on(void* env) {
+  auto& since_yield = static_cast<execution_state*>(env)->since_yield;
+  if (since_yield < wasm_instance::slice_instructions) return true;
+  since_yield = 0;
+  return false;
+}
+
+// Fuel that runs out makes wasm code give way, but it cannot be taken here without starting its
+// slice anew; so calls that move many bytes give way by themselves.
+void run_bulk_call(void* env, wasmtime_caller_t* caller, const wasmtime_val_t* values, size_t count,
+                   wasmtime_val_t*, size_t, wasm_trap_t** trap,
+                   wasmtime_async_continuation_t* continuation) {
+  constexpr size_t parameters_max = 8;
+  uint64_t slots[2 * parameters_max] = {};
+  for (size_t i = 0; i < std::min(count, parameters_max); ++i)
+    slots[2 * i] = values[i].kind == WASMTIME_I32 ? static_cast<uint32_t>(values[i].of.i32)
+                                                  : static_cast<uint64_t>(values[i].of.i64);
+  auto& state = state_of(caller);
+  *trap = run_row(*static_cast<const system_call*>(env), state, slots);
+  *continuation = {goes_on, &state, nullptr};
 }
 
 wasm_valtype_vec_t value_types(std::string_view letters, bool memory64) {
@@ -108,9 +142,13 @@ result<linker_ptr> make_linker(wasm_engine_t* engine, bool memory64) {
     auto parameters = value_types(row.parameters, memory64);
     auto results = value_types(row.results, memory64);
     functype_ptr type{wasm_functype_new(&parameters, &results)};
-    error_ptr refused{wasmtime_linker_define_func_unchecked(
-      linker.get(), "ic0", 3, row.name.data(), row.name.size(), type.get(), run_system_call,
-      const_cast<system_call*>(&row), nullptr)};
+    auto* env = const_cast<system_call*>(&row);
+    error_ptr refused{row.is_bulk ? wasmtime_linker_define_async_func(
+                        linker.get(), "ic0", 3, row.name.data(), row.name.size(), type.get(),
+                        run_bulk_call, env, nullptr)
+                                  : wasmtime_linker_define_func_unchecked(
+                                    linker.get(), "ic0", 3, row.name.data(), row.name.size(),
+                                    type.get(), run_system_call, env, nullptr)};
     if (refused) return engine_error(row.name, std::move(refused));
   }
   return linker;

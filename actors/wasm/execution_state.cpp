@@ -2,7 +2,28 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace moxzi::actors {
+
+namespace {
+
+std::string_view kind_text(entry_kind kind) {
+  switch (kind) {
+    case entry_kind::init:
+    case entry_kind::pre_upgrade:
+    case entry_kind::post_upgrade:
+      return "an installation";
+    case entry_kind::query:
+      return "a query";
+    case entry_kind::inspect:
+      return "an inspection";
+    default:
+      return "a message";
+  }
+}
+
+} // namespace
 
 void execution_state::begin(execution_input next, may_call_function may_call_next) {
   input = std::move(next);
@@ -15,7 +36,15 @@ void execution_state::begin(execution_input next, may_call_function may_call_nex
   available = input.available;
   global_timer_ns = input.global_timer_ns;
   debug_bytes = 0;
+  charged = 0;
+  since_yield = 0;
+  call_bytes = 0;
   failure.reset();
+}
+
+std::string execution_state::limit_text() const {
+  return fmt::format("the limit of {} instructions for {} was exceeded", input.instructions_max,
+                     kind_text(input.kind));
 }
 
 context_set execution_state::context_of(entry_kind kind) noexcept {

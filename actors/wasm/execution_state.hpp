@@ -56,10 +56,21 @@ public:
     return input.can_answer && !output.answer;
   }
 
-  /// Fuel left, and taking some for work that wasm's own instructions do not show; set by the
-  /// instance. Taking more than is left takes all.
+  /// Fuel left; set by the instance.
   std::function<uint64_t()> fuel_left;
-  std::function<void(uint64_t)> take_fuel;
+  /// Instructions for work that wasm's own do not show: bytes moved by system calls.
+  uint64_t charged = 0;
+  /// Those of the slice in progress.
+  uint64_t since_yield = 0;
+  /// Bytes of the calls made.
+  size_t call_bytes = 0;
+
+  /// Instructions of the execution so far.
+  uint64_t instructions() const {
+    return input.instructions_max - fuel_left() + charged;
+  }
+  /// Says that the execution took more instructions than it may.
+  std::string limit_text() const;
 };
 
 } // namespace moxzi::actors

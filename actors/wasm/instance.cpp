@@ -11,7 +11,7 @@ namespace moxzi::actors {
 
 namespace {
 
-constexpr int64_t table_elements_max = 10'000'000;
+constexpr int64_t table_elements_max = 1'000'000;
 constexpr int64_t tables_max = 10;
 // Enough for what instantiation itself counts; the module's own code does not run then.
 constexpr uint64_t instantiation_fuel = 1'000'000'000;
@@ -42,11 +42,16 @@ result<void> wasm_instance::instantiate() {
   wasmtime_store_limiter(store_.get(), -1, table_elements_max, 1, tables_max, 1);
   set_fuel(instantiation_fuel);
   wasm_trap_t* trap = nullptr;
+  wasmtime_error_t* error = nullptr;
   state_.heap.detach();
-  image_attachment attachment{state_.heap};
-  error_ptr refused{
-    wasmtime_instance_pre_instantiate(parts.ready.get(), context_, &instance_, &trap)};
+  {
+    image_attachment attachment{state_.heap};
+    call_future_ptr made{wasmtime_instance_pre_instantiate_async(parts.ready.get(), context_,
+                                                                 &instance_, &trap, &error)};
+    while (!wasmtime_call_future_poll(made.get())) continue; // nothing in it can give way
+  }
   trap_ptr trapped{trap};
+  error_ptr refused{error};
   if (refused || trapped)
     return fail(wasm_errc::invalid_module, "the module cannot be started: {}",
                 refused ? text_of(refused.get()) : text_of(trapped.get()));
@@ -68,10 +73,6 @@ result<void> wasm_instance::instantiate() {
       && item.kind == WASMTIME_EXTERN_TABLE)
     table_ = item.of.table;
   state_.fuel_left = [this] { return fuel_left(); };
-  state_.take_fuel = [this](uint64_t amount) {
-    auto left = fuel_left();
-    set_fuel(left > amount ? left - amount : 0);
-  };
   return {};
 }
 
@@ -131,6 +132,7 @@ bool wasm_instance::call(const closure& target) {
 
 bool wasm_instance::poll() {
   moxzi_assert(future_, "no call is in progress");
+  state_.since_yield = 0;
   if (!wasmtime_call_future_poll(future_.get())) return false;
   future_.reset();
   return true;

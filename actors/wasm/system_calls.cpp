@@ -16,6 +16,8 @@ namespace {
 // Bounds of a single execution that no limit of the product names.
 constexpr size_t debug_bytes_max = 1u << 20;
 constexpr uint32_t bounded_wait_seconds_max = 300;
+constexpr size_t calls_max = 10'000;
+constexpr size_t calls_bytes_max = 64u << 20;
 
 // -- the message ---------------------------------------------------------------
 
@@ -82,6 +84,8 @@ void msg_reject(call_frame& f) {
   if (!may_answer(f)) return;
   auto text = f.bytes(0);
   if (!text) return;
+  if (text->size() > limits::reply_bytes_max)
+    return f.violation(fmt::format("the text is longer than {} bytes", limits::reply_bytes_max));
   if (!is_utf8(*text)) return f.violation("the text is not UTF-8");
   f.state.output.answer = reject_value{std::string{cut_text(*text, limits::reject_text_bytes_max)}};
 }
@@ -188,7 +192,7 @@ void global_timer_set(call_frame& f) {
 void performance_counter(call_frame& f) {
   auto kind = f.i32(0);
   if (kind > 1) return f.violation(fmt::format("there is no counter {}", kind));
-  auto here = f.state.input.instructions_max - f.state.fuel_left();
+  auto here = f.state.instructions();
   f.give(kind == 0 ? here : here + f.state.input.call_instructions);
 }
 
@@ -197,7 +201,7 @@ void debug_print(call_frame& f) {
   auto address = f.word(0);
   auto size = std::min<uint64_t>(f.word(1), limits::debug_line_bytes_max);
   auto heap = byte_view{reinterpret_cast<const char*>(f.state.heap.data()), f.state.heap.size()};
-  if (address > heap.size() || size > heap.size() - address) return;
+  if (address > heap.size() || size > heap.size() - address || !f.charge(size)) return;
   if (f.state.debug_bytes + size > debug_bytes_max) return;
   f.state.debug_bytes += size + 1;
   f.state.output.debug_lines.emplace_back(heap.substr(address, size));
@@ -273,7 +277,10 @@ void call_cycles_add128(call_frame& f) {
 void call_perform(call_frame& f) {
   if (!has_call(f)) return;
   auto& s = f.state;
-  if (s.may_call && !s.may_call(s.call->callee)) {
+  // The queue's own bounds come first: a place at the callee is not taken in vain.
+  s.call_bytes += s.call->argument.size() + s.call->method.size();
+  if (s.output.calls.size() >= calls_max || s.call_bytes > calls_bytes_max
+      || (s.may_call && !s.may_call(s.call->callee))) {
     drop_call(s);
     return f.give(2);
   }
@@ -293,7 +300,6 @@ void stable64_grow(call_frame& f) {
   f.give(f.state.stable.grow(f.i64(0)) ? before : ~uint64_t{0});
 }
 
-// True if the ranges fit on both sides; the bytes count as instructions, since copying takes time.
 bool stable_access(call_frame& f, uint64_t offset, uint64_t size) {
   if (!f.state.stable.contains(offset, size)) {
     f.violation(fmt::format("{} bytes at offset {} are outside of the stable memory of {} bytes",
@@ -307,8 +313,7 @@ void stable64_read(call_frame& f) {
   auto to = f.i64(0), offset = f.i64(1), size = f.i64(2);
   if (!stable_access(f, offset, size)) return;
   auto* at = f.range(to, size);
-  if (at == nullptr || size == 0) return;
-  f.state.take_fuel(size);
+  if (at == nullptr || size == 0 || !f.charge(size)) return;
   if (!f.state.stable.read(offset, at, size)) f.fail("MX507", "stable64_read: out of memory");
 }
 
@@ -316,8 +321,7 @@ void stable64_write(call_frame& f) {
   auto offset = f.i64(0), from = f.i64(1), size = f.i64(2);
   if (!stable_access(f, offset, size)) return;
   auto* at = f.range(from, size);
-  if (at == nullptr || size == 0) return;
-  f.state.take_fuel(size);
+  if (at == nullptr || size == 0 || !f.charge(size)) return;
   if (!f.state.stable.write(offset, {at, size})) f.fail("MX507", "stable64_write: out of memory");
 }
 
@@ -335,8 +339,8 @@ constexpr context_set changing =
 constexpr system_call table[] = {
   {"accept_message", "", "", inspect, accept_message},
   {"call_cycles_add128", "ll", "", calling, call_cycles_add128},
-  {"call_data_append", "II", "", calling, call_data_append},
-  {"call_new", "IIIIIIII", "", calling, call_new},
+  {"call_data_append", "II", "", calling, call_data_append, true},
+  {"call_new", "IIIIIIII", "", calling, call_new, true},
   {"call_on_cleanup", "II", "", calling, call_on_cleanup},
   {"call_perform", "", "i", calling, call_perform},
   {"call_with_best_effort_response", "i", "", calling, call_with_best_effort_response},
@@ -348,10 +352,10 @@ constexpr system_call table[] = {
   {"canister_version", "", "l", not_start, canister_version},
   {"certified_data_set", "II", "", changing, certified_data_set},
   {"cycles_burn128", "llI", "", changing | query | cleanup, cycles_burn128},
-  {"debug_print", "II", "", all, debug_print},
+  {"debug_print", "II", "", all, debug_print, true},
   {"global_timer_set", "l", "l", changing | cleanup, global_timer_set},
   {"is_controller", "II", "i", all, is_controller},
-  {"msg_arg_data_copy", "III", "", with_argument, msg_arg_data_copy},
+  {"msg_arg_data_copy", "III", "", with_argument, msg_arg_data_copy, true},
   {"msg_arg_data_size", "", "I", with_argument, msg_arg_data_size},
   {"msg_caller_copy", "III", "", not_start, msg_caller_copy},
   {"msg_caller_size", "", "I", not_start, msg_caller_size},
@@ -359,19 +363,19 @@ constexpr system_call table[] = {
   {"msg_cycles_available128", "I", "", accepting, msg_cycles_available128},
   {"msg_cycles_refunded128", "I", "", callbacks, msg_cycles_refunded128},
   {"msg_deadline", "", "l", answering, msg_deadline},
-  {"msg_method_name_copy", "III", "", inspect, msg_method_name_copy},
+  {"msg_method_name_copy", "III", "", inspect, msg_method_name_copy, true},
   {"msg_method_name_size", "", "I", inspect, msg_method_name_size},
-  {"msg_reject", "II", "", answering, msg_reject},
+  {"msg_reject", "II", "", answering, msg_reject, true},
   {"msg_reject_code", "", "i", callbacks | cleanup, msg_reject_code},
-  {"msg_reject_msg_copy", "III", "", reject_callback, msg_reject_msg_copy},
+  {"msg_reject_msg_copy", "III", "", reject_callback, msg_reject_msg_copy, true},
   {"msg_reject_msg_size", "", "I", reject_callback, msg_reject_msg_size},
   {"msg_reply", "", "", answering, msg_reply},
-  {"msg_reply_data_append", "II", "", answering, msg_reply_data_append},
+  {"msg_reply_data_append", "II", "", answering, msg_reply_data_append, true},
   {"performance_counter", "i", "l", all, performance_counter},
   {"stable64_grow", "l", "l", all, stable64_grow},
-  {"stable64_read", "lll", "", all, stable64_read},
+  {"stable64_read", "lll", "", all, stable64_read, true},
   {"stable64_size", "", "l", all, stable64_size},
-  {"stable64_write", "lll", "", all, stable64_write},
+  {"stable64_write", "lll", "", all, stable64_write, true},
   {"time", "", "l", not_start, time},
   {"trap", "II", "", all, trap_explicitly},
 };

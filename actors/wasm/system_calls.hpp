@@ -35,6 +35,9 @@ struct system_call {
   std::string_view results;
   context_set contexts;
   void (*run)(call_frame&);
+  /// True if it moves as many bytes as its caller likes: they count as instructions, and the
+  /// execution may give way after it. Such a call has no result.
+  bool is_bulk = false;
 };
 
 /// All system calls of the host, sorted by name.

@@ -9,21 +9,6 @@ namespace moxzi::actors {
 
 namespace {
 
-std::string_view kind_text(entry_kind kind) {
-  switch (kind) {
-    case entry_kind::init:
-    case entry_kind::pre_upgrade:
-    case entry_kind::post_upgrade:
-      return "an installation";
-    case entry_kind::query:
-      return "a query";
-    case entry_kind::inspect:
-      return "an inspection";
-    default:
-      return "a message";
-  }
-}
-
 std::string function_of(const wasm_trap_t* why, const wasmtime_error_t* error) {
   wasm_frame_vec_t frames;
   if (why != nullptr)
@@ -90,9 +75,7 @@ trap explain(const wasm_trap_t* why, const wasmtime_error_t* error, const execut
   }
   wasmtime_trap_code_t code = WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED;
   bool has_code = why != nullptr && wasmtime_trap_code(why, &code);
-  if (has_code && code == WASMTIME_TRAP_CODE_OUT_OF_FUEL)
-    return {"MX522", fmt::format("the limit of {} instructions for {} was exceeded",
-                                 state.input.instructions_max, kind_text(state.input.kind))};
+  if (has_code && code == WASMTIME_TRAP_CODE_OUT_OF_FUEL) return {"MX522", state.limit_text()};
   auto cause = cause_in(why != nullptr ? text_of(why) : text_of(error));
   if (has_code && code == WASMTIME_TRAP_CODE_STACK_OVERFLOW)
     cause = "call stack exhausted (recursion too deep)";

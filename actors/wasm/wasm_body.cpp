@@ -198,7 +198,9 @@ pool_task::outcome wasm_body::run_slice() {
 
 void wasm_body::conclude(std::optional<trap> why) {
   auto& output = state_.output;
-  if (instance_) output.instructions = state_.input.instructions_max - instance_->fuel_left();
+  if (instance_) output.instructions = state_.instructions();
+  if (!why && output.instructions > state_.input.instructions_max)
+    why = trap{"MX522", state_.limit_text()};
   if (why) {
     execution_output failed;
     failed.trapped = std::move(why);

@@ -49,6 +49,26 @@ const char* const unruly = R"(
     (loop $again
       (call $stable_write (i64.const 0) (i64.const 0) (i64.const 131072))
       (br $again)))
+  (func (export "canister_update copy_loop")
+    (drop (memory.grow (i64.const 160)))
+    (loop $again
+      (call $call_new (i64.const 128) (i64.const 3) (i64.const 128) (i64.const 3)
+        (i64.const 0) (i64.const 0) (i64.const 0) (i64.const 0))
+      (call $call_append (i64.const 0) (i64.const 10485760))
+      (br $again)))
+  (func (export "canister_update fill_loop")
+    (drop (memory.grow (i64.const 160)))
+    (loop $again
+      (memory.fill (i64.const 0) (i32.const 1) (i64.const 10485760))
+      (br $again)))
+  (func (export "canister_update many_calls")
+    (local $made i64)
+    (loop $again
+      (call $call_new (i64.const 128) (i64.const 3) (i64.const 128) (i64.const 3)
+        (i64.const 0) (i64.const 0) (i64.const 0) (i64.const 0))
+      (local.set $made (i64.add (local.get $made) (i64.const 1)))
+      (br_if $again (i32.eqz (call $call_perform))))
+    (call $answer (local.get $made)))
 )";
 
 std::shared_ptr<const compiled_module> module() {
@@ -169,6 +189,32 @@ TEST(limits, ten_actors_are_served_while_others_never_end) {
   EXPECT_FALSE(first.has_ended());
   EXPECT_FALSE(second.has_ended());
   EXPECT_FALSE(third.has_ended());
+}
+
+TEST(limits, work_that_moves_many_bytes_gives_way_and_counts) {
+  subject copying{module()};
+  subject filling{module()};
+  subject storing{module()};
+  std::vector<pending> running;
+  for (auto [actor, method] : {std::pair{&copying, "copy_loop"}, std::pair{&filling, "fill_loop"},
+                               std::pair{&storing, "stable_loop"}}) {
+    auto input = endless();
+    input.method = method;
+    running.emplace_back(*actor->body, input);
+  }
+  subject other{module()};
+  for (uint64_t round = 1; round <= 20; ++round) EXPECT_EQ(number_of(other.update("add")), round);
+  for (const auto& one : running) EXPECT_FALSE(one.has_ended());
+  subject limited{module()};
+  for (const auto* method : {"copy_loop", "fill_loop", "stable_loop"})
+    EXPECT_EQ(trap_code(limited.update(method)), "MX522") << method;
+}
+
+TEST(limits, an_execution_cannot_queue_calls_without_end) {
+  subject actor{module()};
+  auto out = actor.update("many_calls");
+  EXPECT_EQ(number_of(out), 10'001u);
+  EXPECT_EQ(out.calls.size(), 10'000u);
 }
 
 TEST(limits, a_pool_ends_while_an_actor_loops) {
