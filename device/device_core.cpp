@@ -43,6 +43,7 @@ device_core::device_core(std::unique_ptr<backend> on, core_options options)
   // nop
 }
 
+device_core::device_core(device_core&&) noexcept = default;
 device_core::~device_core() = default;
 
 result<void> device_core::define_params(byte_view owner, const std::vector<param_spec>& params) {

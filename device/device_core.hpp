@@ -56,6 +56,7 @@ private:
 class device_core {
 public:
   device_core(std::unique_ptr<backend> on, core_options options);
+  device_core(device_core&&) noexcept;
   ~device_core();
 
   /// Makes the parameters: all, or none.

@@ -1,0 +1,30 @@
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+thread_local uint64_t bytes = 0;
+
+} // namespace
+
+namespace moxzi::device {
+
+/// Bytes asked of the heap by this thread so far: what a refused program costs is bounded.
+uint64_t allocated_bytes() noexcept {
+  return bytes;
+}
+
+} // namespace moxzi::device
+
+void* operator new(size_t size) {
+  bytes += size;
+  if (auto made = std::malloc(size)) return made;
+  throw std::bad_alloc();
+}
+void operator delete(void* what) noexcept {
+  std::free(what);
+}
+void operator delete(void* what, size_t) noexcept {
+  std::free(what);
+}
