@@ -1,0 +1,134 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "actors/candid/grammar.hpp"
+#include "actors/candid/lexer.hpp"
+#include "actors/candid/types.hpp"
+#include "actors/candid/value.hpp"
+#include "base/result.hpp"
+
+namespace moxzi::candid {
+
+/// A value as it was written, before it has a type.
+struct text_value {
+  enum class form : uint8_t {
+    null,
+    boolean,   ///< `text` is `true` or `false`
+    number,    ///< `text` has the digits, with sign, without `_`
+    text,      ///< `text` is what the quotes mean
+    blob,      ///< likewise
+    opt,       ///< one item
+    vec,       ///< items
+    record,    ///< items, each with its field
+    variant,   ///< one item with its field
+    principal, ///< `text` is a checked principal
+    service,   ///< likewise
+    func,      ///< likewise, and `method`
+    annotated, ///< one item of `type`
+  };
+  /// A field's name or number.
+  struct label {
+    uint32_t id = 0;
+    std::string name;
+    bool has_name = false;
+  };
+
+  form what = form::null;
+  std::string text;
+  std::string method;
+  std::vector<label> labels; ///< of the items of a record or variant
+  std::vector<text_value> items;
+  type_ref type;
+  size_t offset = 0;
+
+  /// A number with a fraction or an exponent, or one of `nan`, `inf`.
+  bool is_float() const noexcept;
+};
+
+/// Reads values; types in annotations go through `types`.
+class text_parser {
+public:
+  text_parser(lexer& in, type_parser& types) : in_(in), types_(types) {
+    // nop
+  }
+  /// `(v, v : t, …)`
+  bool arguments(std::vector<text_value>& out);
+
+private:
+  bool annotated(text_value& out);
+  bool single(text_value& out);
+  bool number(text_value& out);
+  bool word(text_value& out);
+  bool quoted(text_value& out, text_value::form what);
+  bool reference(text_value& out, text_value::form what);
+  bool vec(text_value& out);
+  bool record(text_value& out);
+  bool record_item(text_value& out, uint64_t& next);
+  bool variant(text_value& out);
+  bool label(text_value::label& out);
+
+  lexer& in_;
+  type_parser& types_;
+};
+
+/// Replaces the types held in annotations, after `type_parser::resolve` (give it these).
+void collect_types(std::vector<text_value>& values, std::vector<type_ref*>& out);
+
+/// Gives written values types: those expected, or those that they show.
+class text_typer {
+public:
+  /// `annotations` is the table of the types in annotations; `types` that of the expected types.
+  text_typer(const type_table& annotations, const type_table& types)
+      : annotations_(annotations), types_(types) {
+    // nop
+  }
+
+  /// False, with `reason` and `offset`, if the value does not fit the type.
+  bool convert(const text_value& from, type_ref type, value& out);
+  std::string reason;
+  size_t offset = 0;
+
+private:
+  bool refuse(const text_value& from, std::string why);
+  bool expected(const text_value& from, type_ref type);
+  bool whole(const text_value& from, type_ref type, value& out);
+  bool floating(const text_value& from, type_ref type, value& out);
+  bool fixed_nat(const text_value& from, type_ref type, const integer& n, uint64_t most,
+                 value& out);
+  bool fixed_int(const text_value& from, type_ref type, const integer& n, int bits, value& out);
+  bool reference(const text_value& from, type_ref type, value& out);
+  bool vec(const text_value& from, type_ref type, value& out);
+  bool opt(const text_value& from, type_ref type, value& out);
+  bool record(const text_value& from, type_ref type, value& out);
+  bool variant(const text_value& from, type_ref type, value& out);
+  bool annotated(const text_value& from, type_ref type, value& out);
+
+  const type_table& annotations_;
+  const type_table& types_;
+};
+
+/// The types that values show by themselves, made in a table.
+class text_inference {
+public:
+  explicit text_inference(type_table& types) : types_(types) {
+    // nop
+  }
+  bool infer(const text_value& from, type_ref& out);
+  std::string reason;
+  size_t offset = 0;
+
+private:
+  bool infer_vec(const text_value& from, type_ref& out);
+  bool infer_fields(const text_value& from, type_ref& out);
+  bool join(type_ref x, type_ref y, type_ref& out);
+  bool join_variants(type_ref x, type_ref y, type_ref& out);
+
+  type_table& types_;
+};
+
+} // namespace moxzi::candid
