@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   moxzi::actors::add_build_command(program, status);
   moxzi::actors::add_new_command(program, status);
   moxzi::actors::add_call_command(program, status);
+  moxzi::actors::add_candid_command(program, status);
   if (auto ended = moxzi::actors::parse_command_line(program, argc, argv)) return *ended;
   return status;
 }

@@ -103,6 +103,9 @@ bool json_reader::floating(type_ref type, value& out) {
   return true;
 }
 
+template bool json_reader::floating<float>(type_ref, value&);
+template bool json_reader::floating<double>(type_ref, value&);
+
 // -- references and blobs -----------------------------------------------------
 
 bool json_reader::principal_value(type_ref type, value& out) {

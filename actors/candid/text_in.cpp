@@ -29,6 +29,12 @@ bool text_typer::refuse(const text_value& from, std::string why) {
   return false;
 }
 
+bool text_typer::spend(const text_value& from) {
+  if (steps_ == 0) return refuse(from, "more values than a text of this size may have");
+  --steps_;
+  return true;
+}
+
 bool text_typer::expected(const text_value& from, type_ref type) {
   const auto got =
     from.what == form::number ? excerpt(from.text) : std::string{form_name(from.what)};
@@ -38,6 +44,7 @@ bool text_typer::expected(const text_value& from, type_ref type) {
 }
 
 bool text_typer::convert(const text_value& from, type_ref type, value& out) {
+  if (!spend(from)) return false;
   const auto wanted = types_.kind_of(type);
   if (wanted == kind::reserved) return true;
   if (from.what == form::annotated) return annotated(from, type, out);
@@ -217,7 +224,9 @@ bool text_typer::record(const text_value& from, type_ref type, value& out) {
     if (!convert(from.items[i], f->type, items[index])) return false;
   }
   for (size_t i = 0; i < fields.size(); ++i) {
-    if (given[i] || types_.is_nullable(fields[i].type)) continue;
+    if (given[i]) continue;
+    if (!spend(from)) return false;
+    if (types_.is_nullable(fields[i].type)) continue;
     return refuse(from, fmt::format("field '{}' is missing", types_.label_of(fields[i])));
   }
   out = value::list(std::move(items));
@@ -240,13 +249,14 @@ bool text_typer::variant(const text_value& from, type_ref type, value& out) {
 
 // A value of the annotated type that is then read at the expected one, as if it had been sent.
 bool text_typer::annotated(const text_value& from, type_ref type, value& out) {
-  text_typer inner{annotations_, annotations_};
+  text_typer inner{annotations_, annotations_, steps_};
   value written;
   if (!inner.convert(from.items.front(), from.type, written)) {
     reason = inner.reason;
     offset = inner.offset;
     return false;
   }
+  steps_ = inner.steps_;
   const auto borrow = [](const type_table& table) {
     return std::shared_ptr<const type_table>{std::shared_ptr<void>{}, &table};
   };
@@ -268,6 +278,10 @@ error at_offset(std::string_view text, size_t offset, std::string_view reason) {
   lexer probe{text};
   probe.fail_at(offset, reason);
   return probe.failure();
+}
+
+size_t steps_for(std::string_view text) {
+  return text.size() * limits::candid_steps_per_byte + limits::candid_steps_free;
 }
 
 /// Values and the table of their annotations.
@@ -296,7 +310,7 @@ result<parsed> parse(std::string_view text, const interface* names) {
 result<std::vector<value>> text_to_values(const tuple_type& types, std::string_view text) {
   auto made = parse(text, nullptr);
   if (!made) return made.error();
-  text_typer typer{*made->types, *types.types};
+  text_typer typer{*made->types, *types.types, steps_for(text)};
   std::vector<value> values(types.items.size());
   for (size_t i = 0; i < types.items.size(); ++i) {
     if (i < made->values.size()) {
@@ -321,7 +335,7 @@ result<message> text_to_message(std::string_view text, const interface* names) {
     if (!inference.infer(v, type)) return at_offset(text, inference.offset, inference.reason);
     out.items.push_back(type);
   }
-  text_typer typer{*made->types, *made->types};
+  text_typer typer{*made->types, *made->types, steps_for(text)};
   for (size_t i = 0; i < made->values.size(); ++i) {
     if (!typer.convert(made->values[i], out.items[i], out.values.emplace_back())) {
       return at_offset(text, typer.offset, typer.reason);

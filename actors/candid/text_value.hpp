@@ -83,8 +83,9 @@ void collect_types(std::vector<text_value>& values, std::vector<type_ref*>& out)
 class text_typer {
 public:
   /// `annotations` is the table of the types in annotations; `types` that of the expected types.
-  text_typer(const type_table& annotations, const type_table& types)
-      : annotations_(annotations), types_(types) {
+  /// At most `steps` values are made, missing ones included.
+  text_typer(const type_table& annotations, const type_table& types, size_t steps)
+      : annotations_(annotations), types_(types), steps_(steps) {
     // nop
   }
 
@@ -94,6 +95,7 @@ public:
   size_t offset = 0;
 
 private:
+  bool spend(const text_value& from);
   bool refuse(const text_value& from, std::string why);
   bool expected(const text_value& from, type_ref type);
   bool whole(const text_value& from, type_ref type, value& out);
@@ -110,6 +112,7 @@ private:
 
   const type_table& annotations_;
   const type_table& types_;
+  size_t steps_;
 };
 
 /// The types that values show by themselves, made in a table.

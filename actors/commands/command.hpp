@@ -28,4 +28,7 @@ void add_new_command(CLI::App& program, int& status);
 /// `moxzi call NAME METHOD [JSON]`: one call over HTTP.
 void add_call_command(CLI::App& program, int& status);
 
+/// `moxzi candid …`: Candid bytes, text, JSON and `.did` files; conformance files.
+void add_candid_command(CLI::App& program, int& status);
+
 } // namespace moxzi::actors
