@@ -79,8 +79,9 @@ void mutate(run_request& request, std::mt19937& random) {
       case 9: {
         // A view of something made before: most often still right.
         auto x = static_cast<reg>(random() % code.size());
-        code.push_back(random() % 2 ? reshape(x, {odd_number(random), UINT32_MAX})
-                                    : narrow(x, random() % 2, odd_number(random), 1));
+        code.push_back(random() % 2
+                         ? reshape(x, {random() % 4 ? 1 : odd_number(random), UINT32_MAX})
+                         : narrow(x, 0, 0, 1));
         request.tensors.push_back(static_cast<reg>(code.size() - 1));
         break;
       }
