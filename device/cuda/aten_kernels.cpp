@@ -25,7 +25,7 @@ at::Tensor checked(const at::Tensor& ids, const char* name, int64_t limit, index
     index_fault(watch.first.emplace(), name, wide[first].item<int64_t>(), limit);
   }
   watch.bad.logical_or_(wrong.any());
-  return wide.clamp_(0, std::max<int64_t>(limit - 1, 0));
+  return wide.clamp(0, std::max<int64_t>(limit - 1, 0));
 }
 
 // -- indexing ------------------------------------------------------------------

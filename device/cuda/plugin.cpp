@@ -90,6 +90,7 @@ std::unique_ptr<backend> open(const backend_options& options, std::string& why) 
   info.parameter_types = {elem::f32, elem::f64};
   // Products in full f32: the tolerances that are promised do not hold with fewer bits.
   at::globalContext().setAllowTF32CuBLAS(false);
+  at::globalContext().lazyInitDevice(at::kCUDA);
   auto place = std::make_unique<gpu>(*index);
   // The first kernel shows whether the library has code for this card.
   place->enter([&place] {

@@ -188,6 +188,34 @@ inline std::vector<double> letters_losses(device_core& core, int steps) {
   return losses;
 }
 
+/// A model of f64 parameters trains in f64.
+inline void check_f64(std::unique_ptr<backend> on) {
+  device_core core(std::move(on), {.seed = 2}), reference(make_reference_backend(), {.seed = 2});
+  auto params = letters_params();
+  for (auto& param : params) param.type = dtype::f64;
+  params.push_back({.name = "bias", .dims = {256}, .init = init_normal{0.1}, .type = dtype::f64});
+  auto optimizer = letters_optimizer();
+  optimizer.params.push_back("bias");
+  auto request = letters_step();
+  request.code = shared({input(0), narrow(0, 1, 0, 64), narrow(0, 1, 1, 64), reshape(2, {64}),
+                         param("embed"), embedding(4, 1), param("head"), param("bias"),
+                         linear(5, 6, 7), reshape(8, {64, 256}), cross_entropy(9, 3)});
+  request.train->loss = 10;
+  request.train->clip = 0.2;
+  request.scalars = {10};
+  for (auto* one : {&core, &reference}) {
+    ASSERT_TRUE(one->define_params("a", params));
+    ASSERT_TRUE(one->define_optimizer("a", optimizer));
+  }
+  for (int step = 0; step < 20; step++) {
+    const auto got = core.run("a", request), wanted = reference.run("a", request);
+    ASSERT_TRUE(got) << got.error().message;
+    ASSERT_TRUE(wanted) << wanted.error().message;
+    EXPECT_NEAR(got->scalars[0], wanted->scalars[0], 1e-9) << "step " << step;
+    EXPECT_NEAR(*got->grad_norm, *wanted->grad_norm, 1e-9) << "step " << step;
+  }
+}
+
 /// It learns the phrase, and for twenty steps its losses are the reference's.
 inline void check_letters(std::unique_ptr<backend> on) {
   device_core core(std::move(on), {.seed = 1}), reference(make_reference_backend(), {.seed = 1});

@@ -80,6 +80,40 @@ TEST_F(torch_plugin, it_learns_the_phrase_with_the_losses_of_the_reference) {
   check_letters(cpu());
 }
 
+TEST_F(torch_plugin, parameters_of_f64_train_in_f64) {
+  check_f64(cpu());
+}
+
+TEST_F(torch_plugin, a_plan_on_several_threads_gives_the_same_digits_every_time) {
+  const program code{input(0), param("w"), linear(0, 1), input(1), cross_entropy(2, 3)};
+  case_maker make(5);
+  run_request request{.inputs = {make.floats(elem::f32, {300, 400}), make.ids({300}, 250)},
+                      .code = shared(code),
+                      .train = train_spec{.loss = 4, .optimizer = "o", .clip = 0.01},
+                      .scalars = {4}};
+  const auto losses = [&request](uint32_t threads) {
+    device_core core(cpu(threads), {.seed = 9});
+    EXPECT_TRUE(
+      core.define_params("a", {{.name = "w", .dims = {250, 400}, .init = init_normal{1}}}));
+    auto optimizer = letters_optimizer();
+    optimizer.name = "o";
+    optimizer.params = {"w"};
+    EXPECT_TRUE(core.define_optimizer("a", optimizer));
+    const auto ready = core.prepare("a", request);
+    EXPECT_TRUE(ready && ready->parallel());
+    std::vector<double> out;
+    for (int i = 0; i < 10; i++) {
+      const auto reply = core.run("a", request);
+      EXPECT_TRUE(reply) << reply.error().message;
+      if (reply) out.push_back(reply->scalars[0]);
+    }
+    return out;
+  };
+  const auto one = losses(1), two = losses(2);
+  for (int i = 0; i < 3; i++) EXPECT_EQ(two, losses(2));
+  expect_near(two, one, 1e-5, "two threads");
+}
+
 TEST_F(torch_plugin, two_runs_give_the_same_digits) {
   for (const uint32_t threads : {1u, 2u}) {
     device_core one(cpu(threads), {.seed = 5}), two(cpu(threads), {.seed = 5});

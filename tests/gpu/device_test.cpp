@@ -44,6 +44,10 @@ TEST_F(gpu, it_learns_the_phrase_with_the_losses_of_the_reference) {
   check_letters(std::move(on));
 }
 
+TEST_F(gpu, parameters_of_f64_train_in_f64) {
+  check_f64(std::move(on));
+}
+
 TEST_F(gpu, two_runs_give_the_same_digits) {
   auto again = open_backend("cuda:0", 0, built_programs());
   ASSERT_TRUE(again);

@@ -45,6 +45,10 @@ TEST(aten_backend, it_learns_the_phrase_with_the_losses_of_the_reference) {
   check_letters(aten());
 }
 
+TEST(aten_backend, parameters_of_f64_train_in_f64) {
+  check_f64(aten());
+}
+
 TEST(aten_backend, memory_that_nobody_has_is_refused) {
   fault why;
   EXPECT_FALSE(aten()->allocate(uint64_t{1} << 50, why));
