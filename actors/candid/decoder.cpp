@@ -60,6 +60,7 @@ std::string decoder::explain() const {
     return text + fmt::format(": expected {}, got {}", wanted, short_text(wire_, *cause_.wire));
   }
   if (form == kind::variant) return text + fmt::format(": {} has no tag {}", wanted, cause_.tag);
+  if (form == kind::record) return text + fmt::format(": {} has no field {}", wanted, cause_.tag);
   return text
          + fmt::format(": expected {}, got a {} of another type: {}", wanted, keyword(form),
                        subtypes_ ? subtypes_->explain() : std::string{});
@@ -205,7 +206,16 @@ decoder::fit decoder::read(type_ref w, type_ref e, value* out) {
   if (w == e && !w.is_entry() && w.raw() >= static_cast<int>(kind::text)) {
     return read_primitive(static_cast<kind>(w.raw()), out);
   }
+  if (how_.memo != nullptr && e == how_.memo->type()) return read_memorable(w, e, out);
   return read_composite(w, e, out);
+}
+
+decoder::fit decoder::read_memorable(type_ref w, type_ref e, value* out) {
+  if (how_.memo->find(w, in_)) return in_.failed() ? fit::error : fit::ok;
+  if (in_.failed()) return fit::error;
+  const auto outcome = read_composite(w, e, out);
+  if (outcome == fit::ok) how_.memo->keep(in_);
+  return outcome;
 }
 
 decoder::fit decoder::read_composite(type_ref w, type_ref e, value* out) {
@@ -262,7 +272,7 @@ decoder::fit decoder::read_opt(type_ref w, type_ref e, value* out) {
   value inner;
   const auto got = read(content, expected_.element(e), out == nullptr ? nullptr : &inner);
   --depth_;
-  if (got == fit::error) return fit::error;
+  if (got == fit::error || (got == fit::mismatch && how_.strict)) return got;
   if (got == fit::ok && out != nullptr) *out = value::some(std::move(inner));
   return fit::ok;
 }
@@ -271,7 +281,10 @@ bool decoder::vec_length(type_ref element, uint64_t& n) {
   if (!in_.count(n)) return false;
   const auto least = bytes_min(element, 0);
   if (least > 0) {
-    if (n <= in_.left() / least) return true;
+    if (n <= in_.left() / least) {
+      return element == type_ref{kind::nat8} || n <= in_.steps()
+             || in_.fail_with(candid_errc::over_limit, fmt::format("a vector of {}", n));
+    }
     return in_.fail_with(candid_errc::truncated,
                          fmt::format("a vector of {}, {} bytes left", n, in_.left()));
   }
@@ -342,6 +355,9 @@ decoder::fit decoder::read_record(type_ref w, type_ref e, value* out) {
       if (outcome == fit::error) return outcome;
       if (outcome == fit::mismatch) path_.push_back({&wanted[next], 0});
       ++next;
+    } else if (outcome == fit::ok) {
+      outcome = superfluous(f, w, e);
+      if (outcome == fit::error) return outcome;
     } else if (!skip(f.type)) {
       return fit::error;
     }
@@ -350,6 +366,14 @@ decoder::fit decoder::read_record(type_ref w, type_ref e, value* out) {
   --depth_;
   if (outcome == fit::ok && out != nullptr) *out = value::list(std::move(items));
   return outcome;
+}
+
+decoder::fit decoder::superfluous(const field& f, type_ref w, type_ref e) {
+  const auto form = wire_.kind_of(f.type);
+  const bool is_null = form == kind::null || form == kind::reserved
+                       || (form == kind::opt && in_.rest().starts_with('\0'));
+  if (!skip(f.type)) return fit::error;
+  return how_.strict && !is_null ? refuse(w, e, f.id) : fit::ok;
 }
 
 decoder::fit decoder::read_variant(type_ref w, type_ref e, value* out) {

@@ -11,6 +11,29 @@
 
 namespace moxzi::candid {
 
+/// Remembers values of one expected type, so that a large one that comes again and again is
+/// recognised by its bytes instead of being read.
+class value_memo {
+public:
+  virtual ~value_memo() = default;
+  /// The expected type of such values.
+  virtual type_ref type() const noexcept = 0;
+  /// Reads over a known value that `in` is at; false if it is none. The decoder then gives null in
+  /// its place. May refuse the value through `in`.
+  virtual bool find(type_ref wire, cursor& in) = 0;
+  /// After a `find` that was false: the value was read, and `in` is behind it.
+  virtual void keep(cursor& in) = 0;
+};
+
+/// How a decoder reads, beside what the specification says.
+struct reading {
+  /// Refuse what would otherwise be dropped without a word: a value inside an `opt` that does not
+  /// fit (it would read as null), and a field that the expected record does not have, unless it is
+  /// null anyway. For callees that would do something else than what was asked for.
+  bool strict = false;
+  value_memo* memo = nullptr;
+};
+
 /// Reads the values of one message. Each byte is looked at once: when a value turns out not to fit,
 /// the rest of it is skipped on the spot, so an enclosing `opt` only has to become null.
 class decoder {
@@ -21,8 +44,9 @@ public:
     error,    ///< not sound, or over the budget: `in_` has the reason
   };
 
-  decoder(cursor& in, const type_table& wire, const type_table& expected, size_t empty_values_max)
-      : in_(in), wire_(wire), expected_(expected), empty_left_(empty_values_max) {
+  decoder(cursor& in, const type_table& wire, const type_table& expected, size_t empty_values_max,
+          const reading& how = {})
+      : in_(in), wire_(wire), expected_(expected), empty_left_(empty_values_max), how_(how) {
     // nop
   }
 
@@ -39,11 +63,13 @@ public:
 private:
   fit read_composite(type_ref w, type_ref e, value* out);
   fit read_primitive(kind form, value* out);
+  fit read_memorable(type_ref w, type_ref e, value* out);
   fit read_opt(type_ref w, type_ref e, value* out);
   fit read_vec(type_ref w, type_ref e, value* out);
   fit read_record(type_ref w, type_ref e, value* out);
   fit read_variant(type_ref w, type_ref e, value* out);
   fit read_reference(type_ref w, type_ref e, value* out);
+  fit superfluous(const field& f, type_ref w, type_ref e);
   fit mismatch(type_ref w, type_ref e);
   fit refuse(type_ref w, type_ref e, uint32_t tag = 0);
 
@@ -64,6 +90,7 @@ private:
   const type_table& wire_;
   const type_table& expected_;
   size_t empty_left_;
+  reading how_;
   int depth_ = 0;
   std::vector<size_t> bytes_min_; ///< by wire entry, once asked
   std::optional<subtype_checker> subtypes_;

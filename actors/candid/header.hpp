@@ -23,6 +23,10 @@ public:
   size_t left() const noexcept {
     return static_cast<size_t>(end_ - at_);
   }
+  /// What is not yet read.
+  byte_view rest() const noexcept {
+    return {at_, left()};
+  }
   bool failed() const noexcept {
     return failed_;
   }
