@@ -88,6 +88,12 @@ inline constexpr uint32_t call_timeout_ms = 300'000;
 inline constexpr size_t program_ops_max = 10'000;
 /// Elements of one tensor: indices fit 32 bits in every library below.
 inline constexpr int64_t tensor_elements_max = (int64_t{1} << 31) - 1;
+/// Values in the argument of one call: the longest program, and parameters by the ten thousand.
+inline constexpr size_t device_request_values_max = 500'000;
+/// Type tables and programs of calls that are kept to be recognised: their bytes (read, they take
+/// some fifteen times as much) and how many.
+inline constexpr size_t device_interface_bytes_max = 2u << 20;
+inline constexpr size_t device_interface_entries_max = 256;
 /// Length of a parameter's or optimizer's name.
 inline constexpr size_t device_name_bytes_max = 128;
 /// Parameters and optimizers of one owner: what they cost beside their contents stays small.

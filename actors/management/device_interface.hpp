@@ -44,6 +44,9 @@ private:
 /// True if the call may change the device, and so is kept in the journal.
 bool is_mutating(const device_request& request) noexcept;
 
+/// The Candid argument of a request: what `decode` reads.
+byte_string encode_argument(const device_request& request);
+
 /// The Candid reply to a request that succeeded. `device_ns` is the time that it took.
 byte_string encode_reply(const device_request& request, const device::run_reply& reply,
                          uint64_t device_ns);
