@@ -16,8 +16,11 @@ namespace moxzi::actors {
 namespace {
 
 // Written pages stay mapped after a commit, since the next message mostly writes the same ones and
-// a page fault costs more than comparing a page. Above this many all are given back.
+// a page fault costs more than comparing a page. Above this many all are given back, and those
+// that were not written again when there are more than the second number: they'd be compared with
+// every message.
 constexpr size_t kept_pages_max = 64;
+constexpr size_t idle_pages_max = 12;
 // Pages that are given back with one call.
 constexpr size_t run_pages_max = 256;
 constexpr size_t run_gap_pages = 16;
@@ -71,9 +74,9 @@ memory_image::growth memory_image::grow(size_t size) noexcept {
 
 size_t memory_image::commit(digest_stream& digest) {
   pages_.clear();
+  idle_.clear();
   scanner_->find(work_, size_, pages_);
   bool keep = pages_.size() <= kept_pages_max;
-  size_t changed = 0;
   size_t run = 0; // first of the pages that are given back together
   for (size_t i = 0; i < pages_.size(); ++i) {
     auto at = size_t{pages_[i]} * page_bytes;
@@ -82,56 +85,71 @@ size_t memory_image::commit(digest_stream& digest) {
       uint64_t number = pages_[i];
       digest.update({reinterpret_cast<const char*>(&number), sizeof number});
       digest.update({reinterpret_cast<const char*>(image_ + at), page_bytes});
-      ++changed;
+    } else {
+      idle_.push_back(pages_[i]);
     }
     // Given back in pieces, so that a large commit never takes twice its memory.
-    if (!keep && ends_run(run, i)) {
-      drop_private(size_t{pages_[run]} * page_bytes, at + page_bytes);
+    if (!keep && ends_run(pages_, run, i, run_gap_pages)) {
+      drop_pages(pages_[run], pages_[i]);
       run = i + 1;
     }
   }
+  if (keep && idle_.size() > idle_pages_max) drop_runs(idle_, 1);
   committed_size_ = size_;
   refusal_ = growth::grown;
-  return changed;
+  return pages_.size() - idle_.size();
 }
 
 void memory_image::rollback() {
   pages_.clear();
-  scanner_->find(work_, size_, pages_);
-  if (size_ > committed_size_) {
-    drop_private(committed_size_, size_);
-    // Reading may have given the image zero pages there.
-    ::madvise(image_ + committed_size_, size_ - committed_size_, MADV_REMOVE);
-    ::mprotect(work_ + committed_size_, accessible_ - committed_size_, PROT_NONE);
-    accessible_ = committed_size_;
-  }
+  idle_.clear();
+  if (size_ > committed_size_) undo_growth();
+  scanner_->find(work_, committed_size_, pages_);
   if (pages_.size() > kept_pages_max) {
-    for (size_t i = 0, run = 0; i < pages_.size(); ++i) {
-      if (!ends_run(run, i)) continue;
-      drop_private(size_t{pages_[run]} * page_bytes, size_t{pages_[i]} * page_bytes + page_bytes);
-      run = i + 1;
-    }
+    drop_runs(pages_, run_gap_pages);
   } else {
     for (auto page : pages_) {
       auto at = size_t{page} * page_bytes;
-      if (at < committed_size_) std::memcpy(work_ + at, image_ + at, page_bytes);
+      if (std::memcmp(work_ + at, image_ + at, page_bytes) != 0)
+        std::memcpy(work_ + at, image_ + at, page_bytes);
+      else
+        idle_.push_back(page);
     }
+    if (idle_.size() > idle_pages_max) drop_runs(idle_, 1);
   }
-  size_ = committed_size_;
   refusal_ = growth::grown;
 }
 
-bool memory_image::ends_run(size_t first, size_t last) const noexcept {
-  return last + 1 == pages_.size() || pages_[last + 1] - pages_[last] > run_gap_pages
-         || pages_[last] - pages_[first] >= run_pages_max;
+void memory_image::undo_growth() noexcept {
+  auto grown = size_ - committed_size_;
+  ::madvise(work_ + committed_size_, grown, MADV_DONTNEED);
+  // Reading may have given the image zero pages there.
+  ::madvise(image_ + committed_size_, grown, MADV_REMOVE);
+  ::mprotect(work_ + committed_size_, accessible_ - committed_size_, PROT_NONE);
+  accessible_ = committed_size_;
+  size_ = committed_size_;
+}
+
+bool memory_image::ends_run(const std::vector<uint32_t>& pages, size_t first, size_t last,
+                            size_t gap) noexcept {
+  return last + 1 == pages.size() || pages[last + 1] - pages[last] > gap
+         || pages[last] - pages[first] >= run_pages_max;
+}
+
+void memory_image::drop_runs(const std::vector<uint32_t>& pages, size_t gap) noexcept {
+  for (size_t i = 0, run = 0; i < pages.size(); ++i) {
+    if (!ends_run(pages, run, i, gap)) continue;
+    drop_pages(pages[run], pages[i]);
+    run = i + 1;
+  }
+}
+
+void memory_image::drop_pages(size_t first, size_t last) noexcept {
+  ::madvise(work_ + first * page_bytes, (last - first + 1) * page_bytes, MADV_DONTNEED);
 }
 
 void memory_image::detach() noexcept {
   size_ = 0;
-}
-
-void memory_image::drop_private(size_t from, size_t to) noexcept {
-  if (from < to) ::madvise(work_ + from, to - from, MADV_DONTNEED);
 }
 
 } // namespace moxzi::actors

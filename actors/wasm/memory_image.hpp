@@ -72,9 +72,13 @@ public:
 
 private:
   memory_image() = default;
-  /// True if the pages to be given back together with number `first` end at `last`.
-  bool ends_run(size_t first, size_t last) const noexcept;
-  void drop_private(size_t from, size_t to) noexcept;
+  void undo_growth() noexcept;
+  /// True if the pages from index `first` on, given back together with those up to `gap` pages
+  /// away, end at index `last`.
+  static bool ends_run(const std::vector<uint32_t>& pages, size_t first, size_t last,
+                       size_t gap) noexcept;
+  void drop_runs(const std::vector<uint32_t>& pages, size_t gap) noexcept;
+  void drop_pages(size_t first, size_t last) noexcept;
 
   std::shared_ptr<const page_scanner> scanner_;
   uint8_t* work_ = nullptr;
@@ -84,7 +88,8 @@ private:
   size_t committed_size_ = 0;
   uint64_t bytes_max_ = 0;
   growth refusal_ = growth::grown;
-  std::vector<uint32_t> pages_;
+  std::vector<uint32_t> pages_; // private ones
+  std::vector<uint32_t> idle_;  // of them, those that are as in the image
 };
 
 } // namespace moxzi::actors
