@@ -1,0 +1,161 @@
+#include <cstdlib>
+#include <new>
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include "actors/candid/decode.hpp"
+#include "actors/candid/did_parser.hpp"
+#include "actors/candid/json.hpp"
+#include "actors/candid/text.hpp"
+
+using namespace moxzi;
+using namespace moxzi::candid;
+
+// -- what is allocated, now and at most ---------------------------------------
+
+namespace {
+
+size_t live_bytes = 0;
+size_t peak_bytes = 0;
+
+} // namespace
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+[[gnu::noinline]] void* operator new(size_t size) {
+  void* place = std::malloc(size);
+  if (place == nullptr) std::abort();
+  live_bytes += malloc_usable_size(place);
+  if (live_bytes > peak_bytes) peak_bytes = live_bytes;
+  return place;
+}
+
+[[gnu::noinline]] void operator delete(void* place) noexcept {
+  live_bytes -= malloc_usable_size(place);
+  std::free(place);
+}
+
+[[gnu::noinline]] void operator delete(void* place, size_t) noexcept {
+  operator delete(place);
+}
+
+#endif
+
+namespace {
+
+constexpr size_t bomb_bytes_max = 4u << 20;
+
+std::string leb(uint64_t n) {
+  std::string out;
+  for (; n >= 0x80; n >>= 7) out += static_cast<char>(n | 0x80);
+  return out + static_cast<char>(n);
+}
+
+/// A type number; not negative.
+std::string sleb(uint64_t n) {
+  std::string out;
+  for (; n >= 0x40; n >>= 7) out += static_cast<char>((n & 0x7F) | 0x80);
+  return out + static_cast<char>(n);
+}
+
+/// The message must be refused, at the types given, at its own, and unseen, within the memory.
+void expect_refused(const std::string& after_magic, std::string_view types) {
+  const auto bytes = "DIDL" + after_magic;
+  const auto expected = parse_types(types).value();
+  peak_bytes = live_bytes;
+  const auto before = live_bytes;
+  EXPECT_FALSE(decode(bytes, expected)) << types;
+  EXPECT_FALSE(decode_any(bytes));
+  EXPECT_FALSE(validate_any(bytes));
+  EXPECT_LE(peak_bytes - before, bomb_bytes_max) << types;
+}
+
+const std::string billion = leb(1'000'000'000);
+
+} // namespace
+
+TEST(bombs, vectors_of_nothing_are_refused) {
+  for (const auto* types : {"()", "(vec null)", "(vec opt nat)", "(vec reserved)", "(opt nat)",
+                            "(reserved)", "(vec record {})"}) {
+    expect_refused("\x01\x6d\x7f\x01" + std::string(1, '\0') + billion, types);
+    expect_refused("\x01\x6d\x70\x01" + std::string(1, '\0') + billion, types);
+    expect_refused(std::string("\x02\x6d\x01\x6c\0\x01\0", 7) + billion, types);
+  }
+}
+
+TEST(bombs, lengths_beyond_the_message_are_refused) {
+  const std::string zero(1, '\0');
+  expect_refused(billion, "()");        // type table
+  expect_refused(zero + billion, "()"); // arguments
+  expect_refused(zero + "\x01\x71" + billion + "abc", "(text)");
+  expect_refused("\x01\x6c" + billion + "\x01\x7f", "()"); // record
+  expect_refused("\x01\x6d\x78\x01" + zero + leb(1000) + std::string(7999, 'x'), "(vec nat64)");
+  expect_refused("\x01\x67" + billion, "()"); // future type
+}
+
+TEST(bombs, nesting_is_refused_before_the_stack_ends) {
+  // type T = vec T; 100,000 vectors of one element in each other
+  expect_refused(std::string("\x01\x6d\0\x01\0", 5) + std::string(100'000, '\x01'), "(reserved)");
+  // type T = opt T
+  expect_refused(std::string("\x01\x6e\0\x01\0", 5) + std::string(100'000, '\x01'),
+                 "(opt opt nat)");
+  // type T = variant { T }
+  expect_refused(std::string("\x01\x6b\x01\0\0\x01\0", 7) + std::string(100'000, '\0'),
+                 "(reserved)");
+}
+
+TEST(bombs, empty_recursive_types_are_refused) {
+  expect_refused(std::string("\x01\x6c\x01\0\0\x01\0", 7), "(reserved)");
+  // type A = record { B; B }; type B = record { A; A }: doubling without a byte
+  expect_refused(std::string("\x02\x6c\x02\0\x01\x01\x01\x6c\x02\0\0\x01\0\x01\0", 15), "()");
+}
+
+TEST(bombs, records_that_double_at_every_level_are_refused) {
+  // 30 records, each of two of the next; the last of two nulls: 2^30 values.
+  std::string table = leb(30);
+  for (uint64_t i = 0; i < 30; ++i) {
+    const auto next = i < 29 ? leb(i + 1) : std::string("\x7f");
+    table += std::string("\x6c\x02\0", 3) + next + "\x01" + next;
+  }
+  expect_refused(table + std::string("\x01\0", 2), "(reserved)");
+  expect_refused(table + std::string("\x01\0", 2), "()");
+}
+
+TEST(bombs, a_type_table_of_a_million_entries_is_refused) {
+  std::string table = leb(1'000'000);
+  for (int i = 0; i < 1'000'000; ++i) table += "\x6e\x7f";
+  expect_refused(table + std::string("\0", 1), "()");
+  std::string wide = "\x01\x6c" + leb(1'000'000);
+  for (uint32_t i = 0; i < 1'000'000; ++i) wide += leb(i) + "\x7f";
+  expect_refused(wide + std::string("\0", 1), "()");
+}
+
+TEST(bombs, comparing_references_costs) {
+  // Many functions of types that are large to compare, each another entry.
+  std::string table = leb(2000);
+  for (uint64_t i = 0; i < 2000; ++i) {
+    table += std::string("\x6a\x01", 2) + sleb((i + 1) % 2000) + std::string("\0\0", 2);
+  }
+  const auto expected = parse_did("type F = func (F) -> (); service : { f : (F) -> () }").value();
+  std::string bytes = "DIDL" + table + leb(1) + leb(0);
+  bytes += std::string("\x01\x01\0\x01", 4) + "a";
+  EXPECT_TRUE(decode(bytes, expected.find("f")->arguments)); // 2,000 pairs: within the budget
+}
+
+TEST(bombs, json_and_text_are_bounded_too) {
+  EXPECT_FALSE(json_to_values(parse_types("(reserved)").value(), std::string(100'000, '[')));
+  EXPECT_FALSE(text_to_values(parse_types("(reserved)").value(), "(" + std::string(100'000, '(')));
+  std::string nested = "(";
+  for (int i = 0; i < 100'000; ++i) nested += "opt ";
+  EXPECT_FALSE(text_to_values(parse_types("(reserved)").value(), nested));
+  std::string types = "type a = ";
+  for (int i = 0; i < 100'000; ++i) types += "vec ";
+  EXPECT_FALSE(parse_did(types + "nat"));
+  // A record of many optional fields, left out 10,000 times.
+  std::string wide = "(vec record { ";
+  for (int i = 0; i < 200; ++i) wide += "f" + std::to_string(i) + " : opt nat; ";
+  std::string body = "[[{}";
+  for (int i = 0; i < 10'000; ++i) body += ",{}";
+  EXPECT_FALSE(json_to_values(parse_types(wide + "})").value(), body + "]]"));
+}

@@ -1,0 +1,160 @@
+#include "actors/candid/did_parser.hpp"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "actors/candid/did_printer.hpp"
+
+using namespace moxzi;
+using namespace moxzi::candid;
+
+namespace {
+
+std::string reason(std::string_view text) {
+  const auto made = parse_did(text);
+  return made ? "accepted" : made.error().message;
+}
+
+std::string compatible(std::string_view now, std::string_view old) {
+  const auto done = check_compatible(parse_did(now).value(), parse_did(old).value());
+  return done ? "compatible" : done.error().message;
+}
+
+} // namespace
+
+TEST(did, hashes_of_names) {
+  // From the specification of record field ids: sum of byte * 223^(n-1-i) mod 2^32.
+  EXPECT_EQ(hash_name(""), 0u);
+  EXPECT_EQ(hash_name("a"), 97u);
+  EXPECT_EQ(hash_name("id"), 105u * 223 + 100);
+  EXPECT_EQ(hash_name("first"), 10319920u); // 0x9d7830, as in the reply of the letters page
+}
+
+TEST(did, a_file_of_every_form_prints_and_reads_back) {
+  const std::string text = R"(type List = opt record { head : int; tail : List };
+type Shape = variant { circle : float64; square : record { nat; nat }; none };
+type Callback = func (text, opt nat8) -> (bool) query;
+type Peer = service {
+  ping : () -> () oneway;
+  "with blanks" : Callback;
+};
+service : (init : record { owner : principal }) -> {
+  get : (List, blob) -> (vec Shape, reserved, empty) composite_query;
+  later : Callback;
+  peer : (Peer, record {}, variant {}) -> (null, float32);
+}
+)";
+  const auto first = parse_did(text).value();
+  const auto printed = did_text(first);
+  const auto second = parse_did(printed).value();
+  EXPECT_EQ(did_text(second), printed);
+  EXPECT_TRUE(check_compatible(first, second));
+  EXPECT_TRUE(check_compatible(second, first));
+  EXPECT_TRUE(first.has_constructor);
+  EXPECT_EQ(first.init.items.size(), 1u);
+  ASSERT_NE(first.find("later"), nullptr);
+  EXPECT_TRUE(first.find("later")->is_query());
+  EXPECT_TRUE(first.find("get")->is_query());
+  EXPECT_EQ(first.find("nothing"), nullptr);
+}
+
+TEST(did, names_may_come_before_their_definition) {
+  const auto made = parse_did("service : S; type S = service { f : F }; type F = func () -> ();");
+  EXPECT_FALSE(made); // the service ends a file
+  EXPECT_TRUE(parse_did("type S = service { f : F }; type F = func () -> (); service : S"));
+  EXPECT_TRUE(parse_did("type A = B; type B = C; type C = nat"));
+}
+
+TEST(did, tuples_number_their_fields) {
+  const auto types = parse_types("(record { nat; 7 : nat; text; x : nat })").value();
+  const auto fields = types.types->fields(types.items[0]);
+  EXPECT_EQ(fields[0].id, 0u);
+  EXPECT_EQ(fields[1].id, 7u);
+  EXPECT_EQ(fields[2].id, 8u);
+  EXPECT_EQ(fields[3].id, hash_name("x"));
+}
+
+TEST(did, errors_name_line_and_column) {
+  EXPECT_EQ(reason("type a = nat;\ntype b = recrd {}"), "2:16: expected ';', got '{'");
+  EXPECT_EQ(reason("type b = recrd;"), "1:10: type 'recrd' is not defined");
+  EXPECT_EQ(reason("type a = nat; type a = int"), "1:20: type 'a' is defined twice");
+  EXPECT_EQ(reason("type a = b; type b = a"), "type 'b' is defined as itself");
+  EXPECT_EQ(reason("type a = record { x : nat; x : int }"),
+            "1:17: fields 'x' and 'x' have the same id 120");
+  EXPECT_EQ(reason("service : { f : () -> (nat) oneway }"),
+            "1:29: a oneway function has no results");
+  EXPECT_EQ(reason("service : { f : () -> (); f : () -> () }"),
+            "1:11: method 'f' is declared twice");
+  EXPECT_EQ(reason("service : { f : g }; type g = nat"),
+            "1:22: expected 'type', 'import' or 'service', got 'type'");
+  EXPECT_EQ(reason("type g = nat; service : { f : g }"), "method 'f' is no function but nat");
+  EXPECT_EQ(reason("type nat = text"), "1:6: 'nat' is a keyword");
+  EXPECT_EQ(reason("service : { f : (a : nat, a : nat) -> () }"), "1:27: 'a' names two of them");
+  EXPECT_EQ(reason("type a = record { 4294967296 : nat }"),
+            "1:19: a field id is a whole number below 2^32");
+  EXPECT_EQ(reason("import \"x.did\""), "1:1: imports cannot be followed here");
+  EXPECT_EQ(reason("type a = nat $"), "1:14: '$' begins nothing");
+}
+
+TEST(did, imports_bring_types_and_when_asked_methods) {
+  const std::map<std::string, std::string> files{
+    {"types.did", "import \"types.did\"; type T = record { a : nat }"},
+    {"base.did", "import \"types.did\"; service : { ping : (T) -> () }"},
+    {"bad.did", "type x = "}};
+  const did_loader load = [&files](const std::string& path) -> result<std::string> {
+    const auto at = files.find(path);
+    if (at == files.end()) return fail(base_errc::io, "{}: no such file", path);
+    return at->second;
+  };
+  const auto made = parse_did(
+    "import \"types.did\"; import service \"base.did\"; service : { f : () -> (T) }", load);
+  ASSERT_TRUE(made);
+  EXPECT_NE(made->find("f"), nullptr);
+  EXPECT_NE(made->find("ping"), nullptr);
+  const auto types_only = parse_did("import \"base.did\"; service : { f : () -> (T) }", load);
+  EXPECT_EQ(types_only->find("ping"), nullptr);
+  EXPECT_EQ(parse_did("import \"bad.did\"", load).error().message,
+            "bad.did:1:10: expected a type, got the end");
+  EXPECT_EQ(parse_did("import \"gone.did\"", load).error().message, "1:1: gone.did: no such file");
+}
+
+TEST(did, compatibility_says_where_and_why) {
+  const auto* old = "service : { f : (record { a : nat }) -> (record { b : nat }) }";
+  EXPECT_EQ(compatible(old, old), "compatible");
+  // Arguments may gain optional fields, results any, services methods.
+  EXPECT_EQ(
+    compatible("service : { f : (record { a : nat; c : opt text }) -> (record { b : nat; d : "
+               "text }); g : () -> () }",
+               old),
+    "compatible");
+  EXPECT_EQ(
+    compatible("service : { f : (record { a : nat; c : text }) -> (record { b : nat }) }", old),
+    ".f: argument[0]: field 'c' is missing and not opt");
+  EXPECT_EQ(compatible("service : { f : (record { a : nat }) -> (record { b : int }) }", old),
+            ".f: result[0].b: int is no nat");
+  EXPECT_EQ(compatible("service : { f : (record { a : nat }) -> (record { b : nat }) query }", old),
+            ".f: the annotations (query, oneway, composite_query) differ");
+  EXPECT_EQ(compatible("service : {}", old), "method 'f' is missing");
+  EXPECT_EQ(compatible("service : { v : (variant { a; b }) -> () }",
+                       "service : { v : (variant { a; b; c }) -> () }"),
+            ".v: argument[0]: tag 'c' is unknown");
+}
+
+TEST(did, what_reads_as_null_is_noted) {
+  const auto now = parse_did("service : { f : () -> (opt nat) }").value();
+  const auto old = parse_did("service : { f : () -> (opt text) }").value();
+  EXPECT_TRUE(check_compatible(now, old));
+  EXPECT_EQ(lossy_place(now, old).value(), ".f: result[0]?: nat is no text");
+  EXPECT_FALSE(lossy_place(now, now));
+}
+
+TEST(did, recursive_types_are_compared_without_end) {
+  const auto* tree =
+    "type T = record { v : nat; l : opt T; r : opt T }; service : { f : () -> (T) }";
+  const auto* wide =
+    "type T = record { v : int; l : opt U; r : opt T }; type U = record { v : int; l "
+    ": opt T; r : opt U }; service : { f : () -> (T) }";
+  EXPECT_EQ(compatible(tree, wide), "compatible");
+  EXPECT_NE(compatible(wide, tree), "compatible");
+}
