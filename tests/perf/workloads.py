@@ -27,6 +27,7 @@ def run(bench):
     http_rows(bench, burn)
     start_rows(bench)
     bench.rows_of("candid", os.path.join(bench.bin, "candid_bench"))
+    bench.rows_of("binding", os.path.join(bench.bin, "binding_bench"))
     bench.rows_of("wasm", os.path.join(bench.bin, "wasm_bench"))
 
 

@@ -1,0 +1,206 @@
+// Random requests: written and read again, they are the same.
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "actors/management/device_interface.hpp"
+#include "device/ops/table.hpp"
+
+using namespace moxzi;
+using namespace moxzi::actors::management;
+using device::field_kind;
+
+namespace {
+
+// -- equality, which the requests do not need themselves ----------------------
+
+bool same(const device::initializer& x, const device::initializer& y) {
+  if (x.index() != y.index()) return false;
+  if (const auto* normal = std::get_if<device::init_normal>(&x)) {
+    return normal->deviation == std::get<device::init_normal>(y).deviation;
+  }
+  if (const auto* uniform = std::get_if<device::init_uniform>(&x)) {
+    const auto& other = std::get<device::init_uniform>(y);
+    return uniform->low == other.low && uniform->high == other.high;
+  }
+  if (const auto* constant = std::get_if<device::init_constant>(&x)) {
+    return constant->value == std::get<device::init_constant>(y).value;
+  }
+  return std::get<device::init_data>(x).contents == std::get<device::init_data>(y).contents;
+}
+
+bool same(const device::param_spec& x, const device::param_spec& y) {
+  return x.name == y.name && x.dims == y.dims && same(x.init, y.init) && x.type == y.type
+         && x.existing == y.existing && x.frozen == y.frozen;
+}
+
+bool same(const device::optimizer_spec& x, const device::optimizer_spec& y) {
+  return x.name == y.name && x.params == y.params && x.lr == y.lr && x.beta1 == y.beta1
+         && x.beta2 == y.beta2 && x.eps == y.eps && x.weight_decay == y.weight_decay
+         && x.kind == y.kind && x.keep_state == y.keep_state;
+}
+
+bool same(const device::run_request& x, const device::run_request& y) {
+  if (x.train.has_value() != y.train.has_value()) return false;
+  if (x.train
+      && (x.train->loss != y.train->loss || x.train->optimizer != y.train->optimizer
+          || x.train->clip != y.train->clip || x.train->lr != y.train->lr
+          || x.train->also != y.train->also)) {
+    return false;
+  }
+  return x.inputs == y.inputs && *x.code == *y.code && x.scalars == y.scalars
+         && x.tensors == y.tensors;
+}
+
+// -- random requests ----------------------------------------------------------
+
+std::string name() {
+  return *rc::gen::elementOf(std::vector<std::string>{"", "w", "überlang", "層"});
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all(*rc::gen::inRange<size_t>(0, 4));
+  for (auto& one : all) one = name();
+  return all;
+}
+
+double number() {
+  return *rc::gen::elementOf(std::vector<double>{0.0, 0.1, -3.5, 1e-300, 1.7e308});
+}
+
+std::vector<uint32_t> numbers() {
+  return *rc::gen::container<std::vector<uint32_t>>(rc::gen::arbitrary<uint32_t>());
+}
+
+device::tensor tensor() {
+  const auto last = static_cast<int>(device::elem::boolean);
+  return {*rc::gen::arbitrary<std::string>(),
+          static_cast<device::elem>(*rc::gen::inRange(0, last + 1)), numbers()};
+}
+
+device::initializer initializer() {
+  switch (*rc::gen::inRange(0, 4)) {
+    case 0:
+      return device::init_normal{number()};
+    case 1:
+      return device::init_uniform{number(), number()};
+    case 2:
+      return device::init_constant{number()};
+    default:
+      return device::init_data{tensor()};
+  }
+}
+
+device::param_spec param() {
+  return {
+    name(),
+    numbers(),
+    initializer(),
+    *rc::gen::element(device::dtype::f32, device::dtype::f64),
+    *rc::gen::element(device::if_exists::replace, device::if_exists::keep, device::if_exists::fail),
+    *rc::gen::arbitrary<bool>()};
+}
+
+device::optimizer_spec optimizer() {
+  return {.name = name(),
+          .params = names(),
+          .lr = number(),
+          .beta1 = number(),
+          .beta2 = number(),
+          .eps = number(),
+          .weight_decay = number(),
+          .kind = *rc::gen::element(device::optimizer_kind::adamw, device::optimizer_kind::adam),
+          .keep_state = *rc::gen::arbitrary<bool>()};
+}
+
+device::attribute attribute(const device::field& f) {
+  if (f.optional && *rc::gen::arbitrary<bool>()) return {};
+  switch (f.kind) {
+    case field_kind::boolean:
+      return *rc::gen::arbitrary<bool>();
+    case field_kind::nat32:
+      return int64_t{*rc::gen::arbitrary<uint32_t>()};
+    case field_kind::int32:
+      return int64_t{*rc::gen::arbitrary<int32_t>()};
+    case field_kind::int64:
+    case field_kind::nat64:
+      return *rc::gen::arbitrary<int64_t>();
+    case field_kind::float64:
+      return number();
+    case field_kind::text:
+      return name();
+    case field_kind::nat32s:
+      return numbers();
+    case field_kind::dtype:
+      return int64_t{*rc::gen::inRange(0, static_cast<int>(device::dtype::boolean) + 1)};
+    default:
+      return *rc::gen::inRange<int64_t>(0, static_cast<int64_t>(f.choices.size()));
+  }
+}
+
+/// Any public row, with any numbers: whether they make sense is not the interface's question.
+device::operation operation() {
+  std::vector<const device::row*> rows;
+  for (const auto& row : device::table()) {
+    if (!row.internal()) rows.push_back(&row);
+  }
+  const auto& row = **rc::gen::elementOf(rows);
+  device::operation made{row.id, {}, {}};
+  for (const auto& f : row.fields) {
+    if (!device::is_register(f.kind)) {
+      made.attributes.push_back(attribute(f));
+    } else if (f.kind != field_kind::regs) {
+      made.operands.push_back(*rc::gen::arbitrary<uint32_t>());
+    } else {
+      for (const auto x : numbers()) made.operands.push_back(x);
+    }
+  }
+  return made;
+}
+
+device::run_request run() {
+  device::run_request made;
+  made.inputs.resize(*rc::gen::inRange<size_t>(0, 3));
+  for (auto& input : made.inputs) input = tensor();
+  device::program code(*rc::gen::inRange<size_t>(0, 20));
+  for (auto& one : code) one = operation();
+  made.code = std::make_shared<device::program>(std::move(code));
+  if (*rc::gen::arbitrary<bool>()) {
+    made.train.emplace(
+      device::train_spec{*rc::gen::arbitrary<uint32_t>(), name(), {}, {}, names()});
+    if (*rc::gen::arbitrary<bool>()) made.train->clip = number();
+    if (*rc::gen::arbitrary<bool>()) made.train->lr = number();
+  }
+  made.scalars = numbers();
+  made.tensors = numbers();
+  return made;
+}
+
+template <class T>
+T read_back(device_interface& reader, std::string_view method, const T& request) {
+  auto got = reader.decode(method, encode_argument(request));
+  RC_ASSERT(got.has_value());
+  return std::get<T>(std::move(*got));
+}
+
+} // namespace
+
+TEST(device_interface_property, what_is_written_is_read_the_same) {
+  device_interface reader;
+  EXPECT_TRUE(rc::check("params", [&] {
+    params_request params(*rc::gen::inRange<size_t>(0, 5));
+    for (auto& one : params) one = param();
+    const auto back = read_back(reader, "moxzi_device_params", params);
+    RC_ASSERT(std::equal(params.begin(), params.end(), back.begin(), back.end(),
+                         [](const auto& x, const auto& y) { return same(x, y); }));
+  }));
+  EXPECT_TRUE(rc::check("optimizer", [&] {
+    const auto made = optimizer();
+    RC_ASSERT(same(read_back(reader, "moxzi_device_optimizer", made), made));
+  }));
+  EXPECT_TRUE(rc::check("run", [&] {
+    const auto made = run();
+    RC_ASSERT(same(read_back(reader, "moxzi_device_run", made), made));
+    RC_ASSERT(same(read_back(reader, "moxzi_device_run", made), made));
+  }));
+}
