@@ -1,4 +1,6 @@
 #include <atomic>
+#include <filesystem>
+#include <iterator>
 #include <random>
 #include <vector>
 
@@ -203,6 +205,28 @@ TEST(http_malformed, is_refused_also_when_it_comes_byte_by_byte) {
       EXPECT_EQ(r->status, one.status) << one.what << ": " << r->body;
     }
   }
+}
+
+TEST(http_malformed, a_connection_cut_at_any_byte_leaves_nothing_behind) {
+  running_server s;
+  auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"},
+                         std::filesystem::directory_iterator{});
+  };
+  auto before = descriptors();
+  const std::string request =
+    post("/call-json/a/m", "[1,2,3]", "Expect: 100-continue\r\n") + post("/call-json/a/m", "[4]");
+  for (size_t cut = 0; cut <= request.size(); ++cut) {
+    raw_client reset{s.port};
+    reset.send(std::string_view{request}.substr(0, cut));
+    reset.reset();
+    raw_client finished{s.port};
+    finished.send(std::string_view{request}.substr(0, cut));
+    finished.finish();
+    EXPECT_TRUE(finished.is_closed()) << cut;
+  }
+  EXPECT_TRUE(eventually([&s] { return s.server.connections() == 0; }));
+  EXPECT_EQ(descriptors(), before);
 }
 
 TEST(http_malformed, random_bytes_never_end_the_server) {
