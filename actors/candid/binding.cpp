@@ -2,24 +2,110 @@
 
 namespace moxzi::candid {
 
-void binder::define(std::string_view name, type_ref type) {
-  if (name.empty()) return;
-  const auto defined = types_->define(name, type);
-  moxzi_assert(defined.has_value(), "{}", name);
+namespace {
+
+/// `(nat, opt Pair)`.
+std::string tuple_text(const std::vector<typed_text>& items) {
+  std::vector<std::string_view> texts;
+  for (const auto& item : items) texts.push_back(item.text);
+  return fmt::format("({})", fmt::join(texts, ", "));
 }
 
-void binder::add_method(std::string_view name, const std::vector<type_ref>& arguments,
-                        const std::vector<type_ref>& results, uint8_t annotations) {
-  const auto func = types_->declare();
-  types_->set_func(func, arguments, results, annotations);
+std::vector<type_ref> types_of(const std::vector<typed_text>& items) {
+  std::vector<type_ref> types;
+  for (const auto& item : items) types.push_back(item.type);
+  return types;
+}
+
+} // namespace
+
+// -- declarations -------------------------------------------------------------
+
+void declarations::define(std::string_view name, type_ref type, std::string_view body,
+                          std::string_view note) {
+  moxzi_assert(types_.define(name, type).has_value(), "{} is taken", name);
+  alias(name, body, note);
+}
+
+void declarations::alias(std::string_view name, std::string_view body, std::string_view note) {
+  if (!note.empty()) text_ += fmt::format("// {}\n", note);
+  text_ += fmt::format("type {} = {};\n\n", name, body);
+}
+
+void declarations::add_method(std::string_view name, std::string_view note,
+                              const std::vector<typed_text>& arguments,
+                              const std::vector<typed_text>& results, uint8_t annotations) {
+  const auto func = types_.declare();
+  types_.set_func(func, types_of(arguments), types_of(results), annotations);
   methods_.push_back({std::string{name}, func});
+  std::string marks;
+  if ((annotations & annotation::query) != 0) marks += " query";
+  if ((annotations & annotation::composite_query) != 0) marks += " composite_query";
+  if ((annotations & annotation::oneway) != 0) marks += " oneway";
+  if (!note.empty()) method_text_ += fmt::format("  // {}\n", note);
+  method_text_ +=
+    fmt::format("  {} : {} -> {}{};\n", name, tuple_text(arguments), tuple_text(results), marks);
 }
 
-interface binder::finish() {
-  const auto service = types_->declare();
-  const auto made = types_->set_service(service, std::move(methods_));
-  moxzi_assert(made.has_value());
-  return make_interface(std::move(types_), service);
+interface declarations::service() const {
+  auto types = std::make_shared<type_table>(types_);
+  const auto actor = types->declare();
+  const auto done = types->set_service(actor, methods_);
+  moxzi_assert(done.has_value(), "a method is declared twice");
+  return make_interface(std::move(types), actor);
+}
+
+std::string declarations::text() const {
+  return fmt::format("{}service : {{\n{}}};\n", text_, method_text_);
+}
+
+// -- forms --------------------------------------------------------------------
+
+std::string braces(std::string_view word, const std::vector<std::string>& parts,
+                   const std::vector<std::string>& notes, bool is_block) {
+  if (!is_block) return fmt::format("{} {{ {} }}", word, fmt::join(parts, "; "));
+  std::string text = fmt::format("{} {{\n", word);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!notes[i].empty()) text += fmt::format("  // {}\n", notes[i]);
+    text += fmt::format("  {};\n", parts[i]);
+  }
+  return text + "}";
+}
+
+form<bool> boolean_form() {
+  return {{kind::boolean, "bool"},
+          [](value v) { return v.as_boolean(); },
+          [](writer& out, const bool& x) { out.boolean(x); }};
+}
+
+form<uint32_t> nat32_form() {
+  return {{kind::nat32, "nat32"},
+          [](value v) { return static_cast<uint32_t>(v.as_fixed_nat()); },
+          [](writer& out, const uint32_t& x) { out.u32(x); }};
+}
+
+form<uint64_t> nat64_form() {
+  return {{kind::nat64, "nat64"},
+          [](value v) { return v.as_fixed_nat(); },
+          [](writer& out, const uint64_t& x) { out.u64(x); }};
+}
+
+form<double> float64_form() {
+  return {{kind::float64, "float64"},
+          [](value v) { return v.as_float64(); },
+          [](writer& out, const double& x) { out.f64(x); }};
+}
+
+form<std::string> text_form() {
+  return {{kind::text, "text"},
+          [](value v) { return std::move(v.as_string()); },
+          [](writer& out, const std::string& x) { out.bytes(x); }};
+}
+
+form<byte_string> blob_form(declarations& in) {
+  return {{in.types().blob(), "blob"},
+          [](value v) { return std::move(v.as_string()); },
+          [](writer& out, const byte_string& x) { out.bytes(x); }};
 }
 
 } // namespace moxzi::candid

@@ -1,238 +1,301 @@
 #pragma once
 
-#include <array>
-#include <concepts>
-#include <map>
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "actors/candid/decode.hpp"
-#include "actors/candid/encode.hpp"
 #include "actors/candid/interface.hpp"
 #include "actors/candid/types.hpp"
 #include "actors/candid/value.hpp"
 #include "base/assert.hpp"
+#include "base/codec.hpp"
 
-/// C++ types as Candid types, declared once: from the declaration come the Candid type (and so the
-/// `.did` text), reading and writing.
+/// C++ types as Candid, declared once: from a declaration come the Candid type, its text in the
+/// `.did` file, the reading of values and the writing of bytes.
 ///
-///     struct pair { uint32_t a; std::optional<std::string> note; };
-///     template <> struct moxzi::candid::record_of<pair> {
-///       static constexpr std::string_view name = "Pair"; // "" = written in place
-///       static constexpr auto fields = std::tuple{member("a", &pair::a),
-///                                                 member("note", &pair::note)};
-///     };
+///     struct pair { uint32_t a = 0; std::optional<std::string> note; bool on = false; };
+///     declarations in;
+///     auto how = record_of<pair>(in, "Pair", {
+///       bound("a", &pair::a, nat32_form()),
+///       bound("note", &pair::note, opt_of(in, text_form()), "What a reader should know."),
+///       bound_or_default(in, "on", &pair::on, boolean_form()),
+///     });
+///     in.add_method("keep", "Keeps it.", {how}, {});
 ///
-/// | C++ | Candid |
-/// | --- | --- |
-/// | `bool`, `uintN_t`, `intN_t`, `float`, `double` | `bool`, `natN`, `intN`, `float32`, `float64`
-/// | | `std::string`, `blob`, `principal` | `text`, `blob`, `principal` | | `natural`, `integer` |
-/// `nat`, `int` | | `std::monostate` | `null` | | `std::optional<T>`, `std::vector<T>`,
-/// `std::tuple<…>` | `opt`, `vec`, tuple `record` | | with `record_of`, `enum_of`, `variant_of` |
-/// `record`, `variant` of tags, `variant` | | `dynamic<Tag>` | the type that the `binder` was given
-/// for `Tag` at run time |
+/// Declarations are made at run time, so that a part of them can come from a table.
 namespace moxzi::candid {
 
-/// Bytes that are no text.
-struct blob {
-  byte_string bytes;
-  bool operator==(const blob&) const = default;
+/// A type and how a `.did` file writes it.
+struct typed_text {
+  type_ref type;
+  std::string text;
 };
 
-/// A `nat`.
-struct natural {
-  integer number;
-  bool operator==(const natural&) const = default;
-};
-
-/// A value of a type that is known at run time only, such as the variant made from the table of
-/// operations. `Tag` is any type; it tells several of them apart.
-template <class Tag>
-struct dynamic {
-  value held;
-  bool operator==(const dynamic&) const = default;
-};
-
-/// A field of a struct under its Candid name.
-template <class Struct, class Field>
-struct member {
-  std::string_view name;
-  Field Struct::*pointer;
-  constexpr member(std::string_view name, Field Struct::*pointer) : name(name), pointer(pointer) {
-    // nop
-  }
-};
-
-/// An enumerator under its Candid name.
-template <class Enum>
-struct enumerator {
-  std::string_view name;
-  Enum number;
-  constexpr enumerator(std::string_view name, Enum number) : name(name), number(number) {
-    // nop
-  }
-};
-
-/// Specialise with `name` and `fields`, a `std::tuple` of `member`.
-template <class T>
-struct record_of;
-
-/// Specialise for an enum with `name` and `tags`, a `std::array` of `enumerator`.
-template <class T>
-struct enum_of;
-
-/// Specialise for a struct that holds a `std::variant` with `name`, `choice` (pointer to that
-/// member) and `tags`, a `std::array<std::string_view, N>` in the order of the alternatives.
-template <class T>
-struct variant_of;
-
-template <class T>
-concept has_record = requires {
-  record_of<T>::fields;
-};
-template <class T>
-concept has_enum = requires {
-  enum_of<T>::tags;
-};
-template <class T>
-concept has_variant = requires {
-  variant_of<T>::tags;
-};
-
-class binder;
-
-/// How a C++ type is one of Candid: `type(binder&)`, `read(value&, T&)`, `write(const T&)`. Values
-/// read have the shape of the type, as `decode` makes them.
-template <class T>
-struct codec;
-
-/// Collects the types and methods of an interface. Types with a name are defined under it, in the
-/// order in which they are met, parts first.
-class binder {
+/// The types and methods of an interface, and their text in the order of declaration.
+class declarations {
 public:
-  /// For types made at run time; those of bound structs come from `type_of`.
   type_table& types() noexcept {
-    return *types_;
+    return types_;
   }
-
-  /// What `dynamic<Tag>` is. Before the first `type_of` that contains it.
-  template <class Tag>
-  void set_dynamic(type_ref type) {
-    known_[key<dynamic<Tag>>()] = type;
+  const type_table& types() const noexcept {
+    return types_;
   }
+  /// Names a type; `body` is its text, `note` a comment or nothing.
+  void define(std::string_view name, type_ref type, std::string_view body, std::string_view note);
+  /// Adds a name for a primitive type, for readers only.
+  void alias(std::string_view name, std::string_view body, std::string_view note);
+  /// Adds a method to the service.
+  void add_method(std::string_view name, std::string_view note,
+                  const std::vector<typed_text>& arguments, const std::vector<typed_text>& results,
+                  uint8_t annotations = 0);
 
-  template <class T>
-  type_ref type_of() {
-    const auto* k = key<T>();
-    if (const auto at = known_.find(k); at != known_.end()) return at->second;
-    return codec<T>::type(*this);
-  }
-
-  /// Remembers the type of `T` while its parts are still being made (recursive types).
-  template <class T>
-  void remember(type_ref type) {
-    known_[key<T>()] = type;
-  }
-  /// Defines a name, unless it is empty.
-  void define(std::string_view name, type_ref type);
-
-  /// Adds a method; `Arguments` and `Results` are `std::tuple`s.
-  template <class Arguments, class Results>
-  void add_method(std::string_view name, uint8_t annotations = 0) {
-    const auto arguments = tuple_of(static_cast<Arguments*>(nullptr));
-    const auto results = tuple_of(static_cast<Results*>(nullptr));
-    add_method(name, arguments, results, annotations);
-  }
-
-  /// The interface of all methods added. The binder is used up.
-  interface finish();
+  /// The types and methods added so far.
+  candid::interface service() const;
+  /// The `.did` file: `type … = …;` for all that was defined, and the service.
+  std::string text() const;
 
 private:
-  template <class T>
-  static const void* key() noexcept {
-    static constexpr char place = 0;
-    return &place;
-  }
-  template <class... Ts>
-  std::vector<type_ref> tuple_of(std::tuple<Ts...>*) {
-    return {type_of<Ts>()...};
-  }
-  void add_method(std::string_view name, const std::vector<type_ref>& arguments,
-                  const std::vector<type_ref>& results, uint8_t annotations);
-
-  std::shared_ptr<type_table> types_ = std::make_shared<type_table>();
-  std::map<const void*, type_ref> known_;
+  type_table types_;
   std::vector<method> methods_;
+  std::string text_;
+  std::string method_text_;
 };
 
-/// Reads a C++ value out of one that has the shape of its type.
+/// How a C++ type is Candid.
 template <class T>
-T from_value(value v) {
-  T out{};
-  codec<T>::read(v, out);
-  return out;
+struct form : typed_text {
+  /// Takes a value of the type apart. It has the type's shape, as `decode` makes it.
+  std::function<T(value)> read;
+  /// Appends the value as a message has it.
+  std::function<void(writer&, const T&)> append;
+};
+
+// -- primitive types ----------------------------------------------------------
+
+form<bool> boolean_form();
+form<uint32_t> nat32_form();
+form<uint64_t> nat64_form();
+form<double> float64_form();
+form<std::string> text_form();
+form<byte_string> blob_form(declarations& in);
+
+// -- composed types -----------------------------------------------------------
+
+template <class T>
+form<std::vector<T>> vec_of(declarations& in, form<T> element) {
+  auto read = [from = element.read](value list) {
+    std::vector<T> items;
+    items.reserve(list.as_list().size());
+    for (auto& item : list.as_list()) items.push_back(from(std::move(item)));
+    return items;
+  };
+  auto append = [to = element.append](writer& out, const std::vector<T>& items) {
+    out.count(items.size());
+    for (const auto& item : items) to(out, item);
+  };
+  return {
+    {in.types().vec(element.type), "vec " + element.text}, std::move(read), std::move(append)};
 }
 
 template <class T>
-value to_value(const T& in) {
-  return codec<T>::write(in);
+form<std::optional<T>> opt_of(declarations& in, form<T> content) {
+  auto read = [from = content.read](value held) -> std::optional<T> {
+    if (held.is_null()) return std::nullopt;
+    return from(std::move(held.as_some()));
+  };
+  auto append = [to = content.append](writer& out, const std::optional<T>& held) {
+    out.boolean(held.has_value());
+    if (held) to(out, *held);
+  };
+  return {
+    {in.types().opt(content.type), "opt " + content.text}, std::move(read), std::move(append)};
 }
 
-/// One method of a bound interface, its arguments and results as C++ types: the same ones that it
-/// was added to the binder with.
-template <class Arguments, class Results>
-class typed_method {
-public:
-  /// `from` must have the method, and outlive this.
-  typed_method(const interface& from, std::string_view name) : type_(from.find(name)) {
-    moxzi_assert(type_ != nullptr, "no method {}", name);
-  }
-
-  const method_type& type() const noexcept {
-    return *type_;
-  }
-  result<Arguments> decode_arguments(byte_view bytes, const quota& allowed = {}) const {
-    return read<Arguments>(bytes, type_->arguments, allowed);
-  }
-  result<Results> decode_results(byte_view bytes, const quota& allowed = {}) const {
-    return read<Results>(bytes, type_->results, allowed);
-  }
-  result<byte_string> encode_arguments(const Arguments& arguments) const {
-    return write(arguments, type_->arguments);
-  }
-  result<byte_string> encode_results(const Results& results) const {
-    return write(results, type_->results);
-  }
-
-private:
-  template <class Tuple>
-  static result<Tuple> read(byte_view bytes, const tuple_type& types, const quota& allowed) {
-    auto values = decode(bytes, types, allowed);
-    if (!values) return values.error();
-    Tuple out{};
-    [&]<size_t... I>(std::index_sequence<I...>) {
-      (codec<std::tuple_element_t<I, Tuple>>::read((*values)[I], std::get<I>(out)), ...);
-    }
-    (std::make_index_sequence<std::tuple_size_v<Tuple>>{});
-    return out;
-  }
-  template <class Tuple>
-  static result<byte_string> write(const Tuple& tuple, const tuple_type& types) {
-    std::vector<value> values;
-    values.reserve(std::tuple_size_v<Tuple>);
-    std::apply([&values](const auto&... part) { (values.push_back(to_value(part)), ...); }, tuple);
-    return encode(types, values);
-  }
-
-  const method_type* type_;
+/// A field of a record that stands for `T`.
+template <class T>
+struct member {
+  std::string name;
+  typed_text type;
+  std::function<void(value, T&)> read;
+  std::function<void(writer&, const T&)> append;
+  std::string note;
 };
+
+template <class T, class M>
+member<T> bound(std::string_view name, M T::*where, form<M> how, std::string_view note = {}) {
+  auto read = [where, from = how.read](value v, T& to) { to.*where = from(std::move(v)); };
+  auto append = [where, to = how.append](writer& out, const T& x) { to(out, x.*where); };
+  return {std::string{name}, how, std::move(read), std::move(append), std::string{note}};
+}
+
+/// A field that is optional in Candid and has a default in C++: that of a `T{}`.
+template <class T, class M>
+member<T> bound_or_default(declarations& in, std::string_view name, M T::*where, form<M> how,
+                           std::string_view note = {}) {
+  const auto optional = opt_of(in, std::move(how));
+  auto read = [where, from = optional.read](value v, T& to) {
+    if (auto held = from(std::move(v))) to.*where = std::move(*held);
+  };
+  auto append = [where, to = optional.append](writer& out, const T& x) { to(out, x.*where); };
+  return {std::string{name}, optional, std::move(read), std::move(append), std::string{note}};
+}
+
+/// A field that is only written: `get` finds it in a `T`.
+template <class T, class M, class F>
+member<T> computed(std::string_view name, form<M> how, F get, std::string_view note = {}) {
+  auto append = [get, to = how.append](writer& out, const T& x) { to(out, get(x)); };
+  return {std::string{name}, how, [](value, T&) {}, std::move(append), std::string{note}};
+}
+
+/// The text of `record { … }` or `variant { … }`, on one line, or on one for each part.
+std::string braces(std::string_view word, const std::vector<std::string>& parts,
+                   const std::vector<std::string>& notes, bool is_block);
+
+/// A record. With a name, it is defined under it.
+template <class T>
+form<T> record_of(declarations& in, std::string_view name, std::vector<member<T>> members,
+                  std::string_view note = {}) {
+  std::vector<field_spec> specs;
+  std::vector<std::string> parts;
+  std::vector<std::string> notes;
+  for (const auto& m : members) {
+    specs.emplace_back(m.name, m.type.type);
+    parts.push_back(fmt::format("{} : {}", m.name, m.type.text));
+    notes.push_back(m.note);
+  }
+  const auto type = in.types().record(std::move(specs));
+  auto text = braces("record", parts, notes, !name.empty());
+  if (!name.empty()) {
+    in.define(name, type, text, note);
+    text = name;
+  }
+  // By position in the value, which is not the order of declaration.
+  auto sorted = std::make_shared<std::vector<member<T>>>(members.size());
+  for (size_t i = 0; i < members.size(); ++i) {
+    (*sorted)[in.types().fields(type)[i].declared] = std::move(members[i]);
+  }
+  auto read = [sorted](value record) {
+    T made{};
+    auto& items = record.as_list();
+    for (size_t i = 0; i < sorted->size(); ++i) (*sorted)[i].read(std::move(items[i]), made);
+    return made;
+  };
+  auto append = [sorted](writer& out, const T& x) {
+    for (const auto& m : *sorted) m.append(out, x);
+  };
+  return {{type, std::move(text)}, std::move(read), std::move(append)};
+}
+
+/// A tag of a variant that stands for `T`.
+template <class T>
+struct choice {
+  std::string name;
+  std::optional<typed_text> payload;
+  std::function<T(value)> read; ///< of the payload
+  std::function<bool(const T&)> is;
+  std::function<void(writer&, const T&)> append; ///< the payload
+  std::string note;
+};
+
+/// A tag without payload, for one value.
+template <class T>
+choice<T> tag(std::string_view name, T made, std::string_view note = {}) {
+  return {std::string{name},
+          std::nullopt,
+          [made](value) { return made; },
+          [made](const T& x) { return x == made; },
+          [](writer&, const T&) {},
+          std::string{note}};
+}
+
+/// A tag without payload that is read and never written: another tag says the same.
+template <class T>
+choice<T> shorthand(std::string_view name, T made, std::string_view note = {}) {
+  return {std::string{name},
+          std::nullopt,
+          [made](value) { return made; },
+          [](const T&) { return false; },
+          [](writer&, const T&) {},
+          std::string{note}};
+}
+
+/// A tag for an alternative of a `std::variant`.
+template <class T, class A>
+choice<T> alternative(std::string_view name, form<A> how, std::string_view note = {}) {
+  return {std::string{name},
+          how,
+          [from = how.read](value v) { return T{from(std::move(v))}; },
+          [](const T& x) { return std::holds_alternative<A>(x); },
+          [to = how.append](writer& out, const T& x) { to(out, std::get<A>(x)); },
+          std::string{note}};
+}
+
+/// A struct of one member as that member alone.
+template <class T, class M>
+form<T> only(M T::*where, form<M> how) {
+  auto read = [where, from = how.read](value v) {
+    T made{};
+    made.*where = from(std::move(v));
+    return made;
+  };
+  auto append = [where, to = how.append](writer& out, const T& x) { to(out, x.*where); };
+  return {how, std::move(read), std::move(append)};
+}
+
+/// A variant. With a name, it is defined under it. A value is written as the first tag that it is.
+template <class T>
+form<T> variant_of(declarations& in, std::string_view name, std::vector<choice<T>> choices,
+                   std::string_view note = {}) {
+  std::vector<field_spec> specs;
+  std::vector<std::string> parts;
+  std::vector<std::string> notes;
+  bool is_block = false;
+  for (const auto& c : choices) {
+    specs.emplace_back(c.name, c.payload ? c.payload->type : type_ref{kind::null});
+    parts.push_back(c.payload ? fmt::format("{} : {}", c.name, c.payload->text) : c.name);
+    notes.push_back(c.note);
+    is_block = is_block || !c.note.empty() || c.payload;
+  }
+  const auto type = in.types().variant(std::move(specs));
+  auto text = braces("variant", parts, notes, is_block);
+  if (!name.empty()) {
+    in.define(name, type, text, note);
+    text = name;
+  }
+  std::vector<uint32_t> positions;
+  std::vector<uint32_t> chosen(choices.size());
+  for (uint32_t i = 0; i < choices.size(); ++i) {
+    positions.push_back(in.types().fields(type)[i].declared);
+    chosen[positions[i]] = i;
+  }
+  const auto all = std::make_shared<const std::vector<choice<T>>>(std::move(choices));
+  auto read = [all, chosen](value tagged) {
+    const auto& at = (*all)[chosen[tagged.as_position()]];
+    return at.read(tagged.take_payload());
+  };
+  auto append = [all, positions](writer& out, const T& x) {
+    const auto at = std::ranges::find_if(*all, [&x](const choice<T>& c) { return c.is(x); });
+    moxzi_assert(at != all->end(), "a value that no tag stands for");
+    out.count(positions[static_cast<size_t>(at - all->begin())]);
+    at->append(out, x);
+  };
+  return {{type, std::move(text)}, std::move(read), std::move(append)};
+}
+
+/// A variant of tags without payloads, for values that can be compared.
+template <class E>
+form<E> enum_of(declarations& in, std::string_view name,
+                const std::vector<std::pair<std::string_view, E>>& tags,
+                std::string_view note = {}) {
+  std::vector<choice<E>> choices;
+  for (const auto& [word, meaning] : tags) choices.push_back(tag(word, meaning));
+  return variant_of(in, name, std::move(choices), note);
+}
 
 } // namespace moxzi::candid
-
-#include "actors/candid/binding_codecs.hpp"

@@ -6,6 +6,21 @@ namespace moxzi::actors::management {
 
 namespace {
 
+using candid::alternative;
+using candid::bound;
+using candid::bound_or_default;
+using candid::computed;
+using candid::declarations;
+using candid::enum_of;
+using candid::float64_form;
+using candid::form;
+using candid::nat32_form;
+using candid::only;
+using candid::opt_of;
+using candid::record_of;
+using candid::shorthand;
+using candid::text_form;
+using candid::vec_of;
 using device::elem;
 
 /// A register's number; `Reg` for readers.
@@ -13,14 +28,6 @@ form<device::reg> reg_form() {
   auto made = nat32_form();
   made.text = "Reg";
   return made;
-}
-
-template <class E>
-form<E> enum_of(declarations& in, std::string_view name,
-                std::vector<std::pair<std::string_view, E>> tags, std::string_view note = {}) {
-  std::vector<choice<E>> choices;
-  for (const auto& [tag, meaning] : tags) choices.push_back(plain(tag, meaning));
-  return variant_of(in, name, std::move(choices), note);
 }
 
 form<elem> elem_form(declarations& in) {
@@ -36,46 +43,27 @@ form<elem> elem_form(declarations& in) {
 form<device::tensor> tensor_form(declarations& in) {
   return record_of<device::tensor>(
     in, "Tensor",
-    {field("data", &device::tensor::data, blob_form(in), "Row-major, without gaps."),
-     field("elem", &device::tensor::type, elem_form(in)),
-     field("shape", &device::tensor::dims, vec_of(in, nat32_form()))},
+    {bound("data", &device::tensor::data, candid::blob_form(in), "Row-major, without gaps."),
+     bound("elem", &device::tensor::type, elem_form(in)),
+     bound("shape", &device::tensor::dims, vec_of(in, nat32_form()))},
     "A tensor as it travels.");
-}
-
-choice<device::initializer> constant_tag(std::string_view name, double number) {
-  return {std::string{name},
-          candid::kind::null,
-          {},
-          [number](candid::value) { return device::init_constant{number}; },
-          [](const device::initializer&) { return false; }, // written as `constant`
-          [](writer&, const device::initializer&) {},
-          {}};
 }
 
 form<device::initializer> init_form(declarations& in, const form<device::tensor>& contents) {
   using device::init_uniform;
   using device::initializer;
-  // An alternative of one field is written as the field alone.
-  const auto single = [&in]<class A, class M>(M A::*where, const form<M>& how) {
-    return form<A>{how.type, how.text,
-                   [where, from = how.read](candid::value v) {
-                     A made;
-                     made.*where = from(std::move(v));
-                     return made;
-                   },
-                   [where, to = how.append](writer& out, const A& x) { to(out, x.*where); }};
-  };
   auto range = record_of<init_uniform>(in, {},
-                                       {field("lo", &init_uniform::low, float64_form()),
-                                        field("hi", &init_uniform::high, float64_form())});
+                                       {bound("lo", &init_uniform::low, float64_form()),
+                                        bound("hi", &init_uniform::high, float64_form())});
   return variant_of<initializer>(
     in, "Init",
-    {alternative<initializer>("normal", single(&device::init_normal::deviation, float64_form()),
+    {alternative<initializer>("normal", only(&device::init_normal::deviation, float64_form()),
                               "Mean 0, this standard deviation."),
      alternative<initializer>("uniform", std::move(range), "From `lo` to below `hi`."),
-     constant_tag("zeros", 0), constant_tag("ones", 1),
-     alternative<initializer>("constant", single(&device::init_constant::value, float64_form())),
-     alternative<initializer>("data", single(&device::init_data::contents, contents),
+     shorthand<initializer>("zeros", device::init_constant{0}),
+     shorthand<initializer>("ones", device::init_constant{1}),
+     alternative<initializer>("constant", only(&device::init_constant::value, float64_form())),
+     alternative<initializer>("data", only(&device::init_data::contents, contents),
                               "These contents, of the parameter's shape.")},
     "How a parameter is filled.");
 }
@@ -95,13 +83,13 @@ void device_types::declare_params(declarations& in, const form<device::tensor>& 
     {{"replace", if_exists::replace}, {"keep", if_exists::keep}, {"fail", if_exists::fail}});
   auto param = record_of<param_spec>(
     in, "Param",
-    {field("name", &param_spec::name, text_form(), "1 to 128 bytes."),
-     field("shape", &param_spec::dims, vec_of(in, nat32_form()), "At most 8 dimensions."),
-     field("init", &param_spec::init, std::move(init)),
-     field_or_default(in, "dtype", &param_spec::type, std::move(type), "null = f32"),
-     field_or_default(in, "if_exists", &param_spec::existing, std::move(existing),
+    {bound("name", &param_spec::name, text_form(), "1 to 128 bytes."),
+     bound("shape", &param_spec::dims, vec_of(in, nat32_form()), "At most 8 dimensions."),
+     bound("init", &param_spec::init, std::move(init)),
+     bound_or_default(in, "dtype", &param_spec::type, std::move(type), "null = f32"),
+     bound_or_default(in, "if_exists", &param_spec::existing, std::move(existing),
                       "null = replace"),
-     field_or_default(in, "frozen", &param_spec::frozen, boolean_form(),
+     bound_or_default(in, "frozen", &param_spec::frozen, candid::boolean_form(),
                       "Takes no gradient and no optimizer; null = false.")},
     "A parameter to make.");
   params = vec_of(in, std::move(param));
@@ -115,15 +103,15 @@ void device_types::declare_optimizer(declarations& in) {
     "`adamw` takes the decay from the parameter, `adam` adds it to the gradient.");
   optimizer = record_of<optimizer_spec>(
     in, "Optimizer",
-    {field("name", &optimizer_spec::name, text_form()),
-     field("params", &optimizer_spec::params, vec_of(in, text_form())),
-     field("lr", &optimizer_spec::lr, float64_form()),
-     field("beta1", &optimizer_spec::beta1, float64_form()),
-     field("beta2", &optimizer_spec::beta2, float64_form()),
-     field("eps", &optimizer_spec::eps, float64_form()),
-     field("weight_decay", &optimizer_spec::weight_decay, float64_form()),
-     field_or_default(in, "kind", &optimizer_spec::kind, std::move(kind), "null = adamw"),
-     field_or_default(in, "keep_state", &optimizer_spec::keep_state, boolean_form(),
+    {bound("name", &optimizer_spec::name, text_form()),
+     bound("params", &optimizer_spec::params, vec_of(in, text_form())),
+     bound("lr", &optimizer_spec::lr, float64_form()),
+     bound("beta1", &optimizer_spec::beta1, float64_form()),
+     bound("beta2", &optimizer_spec::beta2, float64_form()),
+     bound("eps", &optimizer_spec::eps, float64_form()),
+     bound("weight_decay", &optimizer_spec::weight_decay, float64_form()),
+     bound_or_default(in, "kind", &optimizer_spec::kind, std::move(kind), "null = adamw"),
+     bound_or_default(in, "keep_state", &optimizer_spec::keep_state, candid::boolean_form(),
                       "true: keep moments and step counts if the name exists; null = false")},
     "An optimizer over parameters of the caller.");
 }
@@ -131,7 +119,7 @@ void device_types::declare_optimizer(declarations& in) {
 void device_types::declare_program(declarations& in) {
   op_.emplace(in, device::table());
   const auto type = in.types().vec(op_->type());
-  program = {type, "vec Op",
+  program = {{type, "vec Op"},
              [op = &*op_](candid::value list) -> std::shared_ptr<const device::program> {
                if (list.is_null()) return nullptr;
                auto made = std::make_shared<device::program>();
@@ -150,94 +138,61 @@ void device_types::declare_run(declarations& in, const form<device::tensor>& con
   using device::train_spec;
   auto train = record_of<train_spec>(
     in, "Train",
-    {field("loss", &train_spec::loss, reg_form(), "A register of one floating-point number."),
-     field("optimizer", &train_spec::optimizer, text_form()),
-     field("clip", &train_spec::clip, opt_of(in, float64_form()),
+    {bound("loss", &train_spec::loss, reg_form(), "A register of one floating-point number."),
+     bound("optimizer", &train_spec::optimizer, text_form()),
+     bound("clip", &train_spec::clip, opt_of(in, float64_form()),
            "Bound of the L2 norm of all gradients together."),
-     field("lr", &train_spec::lr, opt_of(in, float64_form()), "For this step only."),
-     field_or_default(in, "also", &train_spec::also, vec_of(in, text_form()),
+     bound("lr", &train_spec::lr, opt_of(in, float64_form()), "For this step only."),
+     bound_or_default(in, "also", &train_spec::also, vec_of(in, text_form()),
                       "More optimizers, stepped by the same gradients.")},
     "Makes a run a training step.");
   run = record_of<run_request>(
     in, "Run",
-    {field("inputs", &run_request::inputs, vec_of(in, contents)),
-     field("program", &run_request::code, program),
-     field("train", &run_request::train, opt_of(in, std::move(train))),
-     field("scalars", &run_request::scalars, vec_of(in, reg_form()),
+    {bound("inputs", &run_request::inputs, vec_of(in, contents)),
+     bound("program", &run_request::code, program),
+     bound("train", &run_request::train, opt_of(in, std::move(train))),
+     bound("scalars", &run_request::scalars, vec_of(in, reg_form()),
            "Registers of one element to answer as numbers."),
-     field("tensors", &run_request::tensors, vec_of(in, reg_form()), "Registers to answer whole.")},
+     bound("tensors", &run_request::tensors, vec_of(in, reg_form()), "Registers to answer whole.")},
     "One run of a program.");
-  const auto answer = [](auto name, auto how, auto get, std::string_view note) {
-    return member<run_result>{
-      name,
-      how.type,
-      how.text,
-      [](candid::value, run_result&) {},
-      [to = how.append, get](writer& out, const run_result& x) { to(out, get(x)); },
-      std::string{note}};
-  };
   result = record_of<run_result>(
     in, "RunResult",
-    {answer("scalars", vec_of(in, float64_form()),
-            [](const run_result& x) -> const auto& { return x.reply->scalars; }, {}),
-     answer("tensors", vec_of(in, contents),
-            [](const run_result& x) -> const auto& { return x.reply->tensors; }, {}),
-     answer(
+    {computed<run_result>(
+       "scalars", vec_of(in, float64_form()),
+       [](const run_result& x) -> const auto& { return x.reply->scalars; }),
+     computed<run_result>(
+       "tensors", vec_of(in, contents),
+       [](const run_result& x) -> const auto& { return x.reply->tensors; }),
+     computed<run_result>(
        "grad_norm", opt_of(in, float64_form()),
        [](const run_result& x) -> const auto& { return x.reply->grad_norm; },
        "Before clipping; only with `clip`."),
-     answer(
-       "step", opt_of(in, nat64_form()),
+     computed<run_result>(
+       "step", opt_of(in, candid::nat64_form()),
        [](const run_result& x) -> const auto& { return x.reply->step; },
        "How many steps the optimizer has taken, this one included; only with `train`."),
-     answer(
-       "nanos", nat64_form(), [](const run_result& x) -> const auto& { return x.nanos; },
+     computed<run_result>(
+       "nanos", candid::nat64_form(), [](const run_result& x) -> const auto& { return x.nanos; },
        "Device time.")},
     "What a run answers. Values are those before the training step.");
-}
-
-void device_types::declare_service(declarations& in) {
-  const method methods[] = {
-    {"moxzi_device_params", "Makes parameters, all or none.", params.type, params.text, {}, {}},
-    {"moxzi_device_optimizer",
-     "Makes an optimizer, or replaces the one of this name.",
-     optimizer.type,
-     optimizer.text,
-     {},
-     {}},
-    {"moxzi_device_run", "Runs a program, as a training step if `train` is given.", run.type,
-     run.text, result.type, result.text},
-  };
-  auto& types = in.types();
-  std::vector<candid::method> entries;
-  std::string lines;
-  for (const auto& m : methods) {
-    const auto func = types.declare();
-    std::vector<candid::type_ref> results;
-    if (m.result) results.push_back(*m.result);
-    types.set_func(func, {&m.argument, 1}, results, 0);
-    entries.push_back({m.name, func});
-    lines += fmt::format("  // {}\n  {} : ({}) -> ({});\n", m.note, m.name, m.argument_text,
-                         m.result_text);
-  }
-  const auto actor = types.declare();
-  const auto done = types.set_service(actor, std::move(entries));
-  moxzi_assert(done.has_value(), "a method is declared twice");
-  text_ = fmt::format("{}\nservice : {{\n{}}};\n", in.text(), lines);
-  service = candid::make_interface(std::make_shared<candid::type_table>(types), actor);
 }
 
 device_types::device_types() {
   declarations in;
   in.alias("Reg", "nat32",
-           "A register: the position, in the program, of the operation that makes "
-           "it.");
+           "A register: the position, in the program, of the operation that makes it.");
   const auto contents = tensor_form(in);
   declare_params(in, contents);
   declare_optimizer(in);
   declare_program(in);
   declare_run(in, contents);
-  declare_service(in);
+  in.add_method("moxzi_device_params", "Makes parameters, all or none.", {params}, {});
+  in.add_method("moxzi_device_optimizer", "Makes an optimizer, or replaces the one of this name.",
+                {optimizer}, {});
+  in.add_method("moxzi_device_run", "Runs a program, as a training step if `train` is given.",
+                {run}, {result});
+  service = in.service();
+  text_ = in.text();
 }
 
 const device_types& device_types::get() {

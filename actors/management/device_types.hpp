@@ -4,9 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "actors/candid/interface.hpp"
+#include "actors/candid/binding.hpp"
 #include "actors/management/device_interface.hpp"
-#include "actors/management/forms.hpp"
 #include "actors/management/operation_type.hpp"
 
 namespace moxzi::actors::management {
@@ -29,33 +28,23 @@ public:
   /// The text of `device/interface.did`.
   std::string text() const;
 
-  form<params_request> params;
-  form<optimizer_request> optimizer;
+  candid::form<params_request> params;
+  candid::form<optimizer_request> optimizer;
   /// Where the program is null, it stays so: the reader knows it already.
-  form<device::run_request> run;
+  candid::form<device::run_request> run;
   /// Is only written.
-  form<run_result> result;
+  candid::form<run_result> result;
   /// A run's program.
-  form<std::shared_ptr<const device::program>> program;
+  candid::form<std::shared_ptr<const device::program>> program;
 
   /// The types and messages of all methods.
   candid::interface service;
 
 private:
-  struct method {
-    std::string name;
-    std::string note;
-    candid::type_ref argument;
-    std::string argument_text;
-    std::optional<candid::type_ref> result;
-    std::string result_text;
-  };
-
-  void declare_params(declarations& in, const form<device::tensor>& contents);
-  void declare_optimizer(declarations& in);
-  void declare_program(declarations& in);
-  void declare_run(declarations& in, const form<device::tensor>& contents);
-  void declare_service(declarations& in);
+  void declare_params(candid::declarations& in, const candid::form<device::tensor>& contents);
+  void declare_optimizer(candid::declarations& in);
+  void declare_program(candid::declarations& in);
+  void declare_run(candid::declarations& in, const candid::form<device::tensor>& contents);
 
   std::optional<operation_type> op_;
   std::string text_;

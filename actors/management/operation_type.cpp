@@ -9,6 +9,9 @@ namespace moxzi::actors::management {
 
 namespace {
 
+using candid::braces;
+using candid::declarations;
+using candid::typed_text;
 using candid::value;
 using device::field_kind;
 
@@ -116,7 +119,7 @@ candid::type_ref variant_of_names(declarations& in, std::span<const std::string_
 
 // -- the type -----------------------------------------------------------------
 
-operation_type::typed_text operation_type::plain_type(declarations& in, const device::field& f) {
+typed_text operation_type::plain_type(declarations& in, const device::field& f) {
   using candid::kind;
   switch (f.kind) {
     case field_kind::reg:
@@ -159,13 +162,13 @@ operation_type::typed_text operation_type::plain_type(declarations& in, const de
           fmt::format("variant {{ {} }}", fmt::join(f.choices, "; "))};
 }
 
-operation_type::typed_text operation_type::field_type(declarations& in, const device::field& f) {
+typed_text operation_type::field_type(declarations& in, const device::field& f) {
   auto plain = plain_type(in, f);
   if (!f.optional || device::is_register(f.kind)) return plain;
   return {in.types().opt(plain.type), "opt " + plain.text};
 }
 
-operation_type::typed_text operation_type::payload_type(declarations& in, const device::row& row) {
+typed_text operation_type::payload_type(declarations& in, const device::row& row) {
   moxzi_assert(!row.fields.empty(), "{} has no fields", row.name);
   if (row.form == device::field_form::bare) {
     moxzi_assert(row.fields.size() == 1, "{} is bare and not of one field", row.name);

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/management/forms.hpp"
+#include "actors/candid/binding.hpp"
 #include "device/ops/table.hpp"
 #include "device/program.hpp"
 
@@ -15,7 +15,7 @@ namespace moxzi::actors::management {
 class operation_type {
 public:
   /// Defines `Op` and the types that its fields need. The rows must outlive this.
-  operation_type(declarations& in, std::span<const device::row> rows);
+  operation_type(candid::declarations& in, std::span<const device::row> rows);
 
   /// The variant.
   candid::type_ref type() const noexcept {
@@ -40,15 +40,9 @@ private:
       return row->form == device::field_form::bare;
     }
   };
-  /// A field's type and its text.
-  struct typed_text {
-    candid::type_ref type;
-    std::string text;
-  };
-
-  typed_text field_type(declarations& in, const device::field& f);
-  typed_text plain_type(declarations& in, const device::field& f);
-  typed_text payload_type(declarations& in, const device::row& row);
+  candid::typed_text field_type(candid::declarations& in, const device::field& f);
+  candid::typed_text plain_type(candid::declarations& in, const device::field& f);
+  candid::typed_text payload_type(candid::declarations& in, const device::row& row);
   void lay_out(const candid::type_table& types, candid::type_ref payload, tag& to) const;
 
   candid::type_ref type_;

@@ -95,16 +95,17 @@ protected:
   }
 
   candid::interface interface_ = candid::parse_did(wanted).value();
-  declarations declared_;
+  candid::declarations declared_;
   operation_type op_{declared_, rows()};
 };
 
 } // namespace
 
 TEST_F(operation_types, the_text_and_the_type_are_what_the_rows_say) {
-  const auto text = declared_.text() + "service : { take : (Op) -> () }";
-  // `Reg` is a name that the whole interface defines.
-  const auto parsed = candid::parse_did("type Reg = nat32;" + text);
+  declared_.alias("Reg", "nat32", {});
+  declared_.add_method("take", {}, {{op_.type(), "Op"}}, {});
+  const auto text = declared_.text();
+  const auto parsed = candid::parse_did(text);
   ASSERT_TRUE(parsed.has_value()) << parsed.error().message;
   EXPECT_TRUE(candid::check_compatible(*parsed, interface_).has_value());
   EXPECT_TRUE(candid::check_compatible(interface_, *parsed).has_value());
