@@ -63,7 +63,8 @@ engine_ptr make_engine() {
   wasmtime_config_epoch_interruption_set(config, false);
   wasmtime_config_cranelift_nan_canonicalization_set(config, true);
   wasmtime_config_cranelift_opt_level_set(config, WASMTIME_OPT_LEVEL_SPEED);
-  wasmtime_config_parallel_compilation_set(config, true);
+  // Its threads hand over by atomics that the sanitizer does not see.
+  wasmtime_config_parallel_compilation_set(config, !has_sanitizer);
   wasmtime_config_async_stack_size_set(config, execution_stack_bytes);
   wasmtime_config_max_wasm_stack_set(config, wasm_stack_bytes);
   wasmtime_config_memory_reservation_set(config, memory_image::reserved_bytes);

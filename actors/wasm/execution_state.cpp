@@ -42,6 +42,16 @@ void execution_state::begin(execution_input next, may_call_function may_call_nex
   failure.reset();
 }
 
+execution_output execution_state::end() {
+  auto finished = std::exchange(output, {});
+  input = {};
+  may_call = nullptr;
+  byte_string{}.swap(reply);
+  call.reset();
+  failure.reset();
+  return finished;
+}
+
 std::string execution_state::limit_text() const {
   return fmt::format("the limit of {} instructions for {} was exceeded", input.instructions_max,
                      kind_text(input.kind));

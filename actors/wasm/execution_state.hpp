@@ -23,6 +23,8 @@ public:
   }
 
   void begin(execution_input next, may_call_function may_call_next);
+  /// Gives the output, and lets go of what the execution held: an actor may be idle for long.
+  execution_output end();
 
   /// The context letter of an entry (the start function runs before it, in a context of its own).
   static context_set context_of(entry_kind kind) noexcept;

@@ -1,5 +1,7 @@
 #include "actors/wasm/trap_text.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -53,10 +55,14 @@ std::optional<trap> explain_heap(const execution_state& state, const std::string
 } // namespace
 
 std::string source_name(std::string_view function) {
-  // Compiled run-time code carries mangled Rust names, generated helpers a sign in front.
-  if (function.empty() || function.find("::") != std::string_view::npos
-      || function.starts_with("_R") || function.starts_with("_ZN")
-      || function.find_first_of("@<$") != std::string_view::npos)
+  // Compiled run-time code carries Rust names; what the Motoko compiler makes up has a sign in it,
+  // or a prefix that says what for.
+  static constexpr std::string_view made_up[] = {"_R",      "_ZN", "__",   "B_",   "alloc_",
+                                                 "bigint_", "mp_", "s_mp", "anon_"};
+  auto begins = [function](std::string_view prefix) { return function.starts_with(prefix); };
+  if (function.find("::") != std::string_view::npos
+      || function.find_first_of("@<$") != std::string_view::npos
+      || std::any_of(std::begin(made_up), std::end(made_up), begins))
     return {};
   return std::string{function};
 }

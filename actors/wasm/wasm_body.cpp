@@ -190,7 +190,7 @@ pool_task::outcome wasm_body::run_slice() {
   }
   if (!running) conclude(std::move(refusal_));
   auto done = std::exchange(done_, nullptr);
-  auto completion = [done = std::move(done), output = std::move(state_.output)]() mutable {
+  auto completion = [done = std::move(done), output = state_.end()]() mutable {
     done(std::move(output));
   };
   return {true, std::move(completion)};
