@@ -1,7 +1,4 @@
-#include <fstream>
 #include <set>
-
-#include <unistd.h>
 
 #include "tests/actors/wasm/fixture_text.hpp"
 #include "tests/actors/wasm/runner.hpp"
@@ -53,13 +50,6 @@ const char* const spoiling = R"(
 std::shared_ptr<const compiled_module> module() {
   static auto compiled = compile_text(fixture(spoiling));
   return compiled;
-}
-
-size_t resident_bytes() {
-  std::ifstream statm{"/proc/self/statm"};
-  size_t total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 } // namespace
