@@ -1,5 +1,5 @@
 // Times executions of a hosted actor, commit or rollback included, without the state machine above:
-//   wasm_bench [LETTERS.wasm]     prints one JSON line a row
+//   wasm_bench      prints one JSON line a row
 // Calls to other actors are answered at once with an empty record of results.
 
 #include <algorithm>
@@ -151,66 +151,81 @@ double batch_us(actor_body& body, const execution_input& input, int count) {
   return (now_us() - start) / count;
 }
 
-} // namespace
+byte_string motoko(const char* name) {
+  std::ifstream file{fmt::format("{}/{}.wasm", MOXZI_MOTOKO_DIR, name), std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
 
-int main(int argc, char** argv) {
-  const char* path = argc > 1 ? argv[1] : MOXZI_LETTERS_WASM;
-  std::ifstream file{path, std::ios::binary};
-  byte_string wasm{std::istreambuf_iterator<char>{file}, {}};
-  auto engine = wasm_engine::make();
-  auto start = now_us();
-  auto module = (*engine)->compile(wasm);
-  if (!module) {
-    fmt::print(stderr, "{}: {}\n", path, module.error().message);
-    return 1;
-  }
-  print_row("wasm.compile", {now_us() - start}, "");
-  auto artifact = (*module)->artifact();
-  start = now_us();
-  auto loaded = (*engine)->load(wasm, *artifact);
-  print_row("wasm.load", {now_us() - start}, "");
-
-  wasm_pool pool;
-  auto body = *make_wasm_body(*loaded, pool, {principal::of_actor("letters")});
+std::unique_ptr<actor_body> install(std::shared_ptr<const compiled_module> module,
+                                    const wasm_pool& pool, const std::string& name) {
+  auto body = *make_wasm_body(std::move(module), pool, {principal::of_actor(name)});
   auto installed = run(*body, input_of(entry_kind::init, {}, unit));
   if (installed.trapped) {
-    fmt::print(stderr, "init: {}\n", installed.trapped->message);
-    return 1;
+    fmt::print(stderr, "{}: {}\n", name, installed.trapped->message);
+    std::exit(1);
   }
-  auto measure = [&](const char* name, const execution_input& input) {
-    std::vector<double> samples;
-    for (int i = 0; i < 15; ++i) samples.push_back(batch_us(*body, input, 2'000));
-    print_row(name, std::move(samples),
-              fmt::format(",\"instructions\":{}", run(*body, input).instructions));
-  };
-  measure("wasm.query", input_of(entry_kind::query, "count", unit));
-  measure("wasm.bump", input_of(entry_kind::update, "bump", nat(1)));
+  return body;
+}
+
+void measure(const char* name, actor_body& body, const execution_input& input) {
+  std::vector<double> samples;
+  for (int i = 0; i < 15; ++i) samples.push_back(batch_us(body, input, 2'000));
+  print_row(name, std::move(samples),
+            fmt::format(",\"instructions\":{}", run(body, input).instructions));
+}
+
+void measure_learning(actor_body& body) {
   std::vector<double> samples;
   std::string more;
   for (int i = 0; i < 25; ++i) {
-    start = now_us();
-    chain learned{*body, 100};
+    auto start = now_us();
+    chain learned{body, 100};
     samples.push_back((now_us() - start) / static_cast<double>(learned.executions));
     more = fmt::format(",\"instructions\":{}", learned.instructions / learned.executions);
   }
   print_row("wasm.learn_message", std::move(samples), more);
-  samples.clear();
+}
+
+void measure_hop(actor_body& body) {
+  std::vector<double> samples;
   for (int i = 0; i < 2'000; ++i) {
     auto input = input_of(entry_kind::query, "count", unit);
-    start = now_us();
-    run(*body, std::move(input));
+    auto start = now_us();
+    run(body, std::move(input));
     samples.push_back(now_us() - start);
   }
   print_row("wasm.query_from_another_thread", std::move(samples), "");
+}
 
+void measure_many(const std::shared_ptr<const compiled_module>& module, const wasm_pool& pool) {
   auto before = resident_mib();
   std::vector<std::unique_ptr<actor_body>> many;
-  start = now_us();
-  for (int i = 0; i < 1'000; ++i) {
-    many.push_back(*make_wasm_body(*module, pool, {principal::of_actor(std::to_string(i))}));
-    run(*many.back(), input_of(entry_kind::init, {}, unit));
-  }
+  auto start = now_us();
+  for (int i = 0; i < 1'000; ++i) many.push_back(install(module, pool, std::to_string(i)));
   print_row("wasm.install", {(now_us() - start) / 1'000},
             fmt::format(",\"mib_for_1000\":{:.0f}", resident_mib() - before));
+}
+
+} // namespace
+
+int main() {
+  auto engine = *wasm_engine::make();
+  auto wasm = motoko("letters");
+  auto start = now_us();
+  auto letters = *engine->compile(wasm);
+  print_row("wasm.compile", {now_us() - start}, "");
+  auto artifact = *letters->artifact();
+  start = now_us();
+  auto loaded = *engine->load(wasm, artifact);
+  print_row("wasm.load", {now_us() - start}, "");
+  auto counter = *engine->compile(motoko("counter"));
+
+  wasm_pool pool;
+  auto counting = install(counter, pool, "counter");
+  measure("wasm.query", *counting, input_of(entry_kind::query, "count", unit));
+  measure("wasm.bump", *counting, input_of(entry_kind::update, "bump", nat(1)));
+  measure_hop(*counting);
+  measure_learning(*install(loaded, pool, "letters"));
+  measure_many(letters, pool);
   return 0;
 }

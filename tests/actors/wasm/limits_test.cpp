@@ -3,7 +3,6 @@
 
 using namespace moxzi;
 using namespace moxzi::actors;
-using testing::Test;
 
 namespace {
 

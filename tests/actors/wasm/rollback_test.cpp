@@ -36,6 +36,9 @@ const char* const spoiling = R"(
     (drop (memory.grow (i64.const 3)))
     (i64.store (i64.const 300000) (i64.const 42))
     (call $answer (memory.size)))
+  (func (export "canister_update rename") (i64.store8 (i64.const 128) (i64.const 83))
+    (call $answer (i64.const 0)))
+  (func (export "canister_query name") (call $answer (i64.load (i64.const 128))))
   (func (export "canister_query far") (call $answer (i64.load (i64.const 300000))))
   (func (export "canister_update many")
     (local $i i64)
@@ -109,8 +112,17 @@ TEST(rollback, growth_that_was_committed_survives_a_later_trap) {
   EXPECT_EQ(trap_code(actor.update("grow_and_trap")), "MX502");
   EXPECT_EQ(number_of(actor.query("pages")), 5u);
   EXPECT_EQ(number_of(actor.query("far")), 42u);
-  // The module places its data itself; the instance made anew must not have put it there again.
   EXPECT_EQ(number_of(actor.update("grow")), 8u);
+}
+
+TEST(rollback, an_instance_made_anew_does_not_bring_the_module_s_data_back) {
+  subject actor{module()};
+  auto before = number_of(actor.query("name"));
+  actor.update("rename");
+  auto after = number_of(actor.query("name"));
+  EXPECT_EQ(after, (before & ~uint64_t{255}) | 'S');
+  EXPECT_EQ(trap_code(actor.update("grow_and_trap")), "MX502");
+  EXPECT_EQ(number_of(actor.query("name")), after);
 }
 
 TEST(rollback, digests_agree_between_runs_and_bodies_and_tell_states_apart) {

@@ -344,7 +344,10 @@ TEST(system_calls, narrow_memories_take_narrow_words) {
       (call $copy (i32.const 16) (i32.const 0) (call $size))
       (call $append (i32.const 16) (call $size))
       (call $reply))
-    (func (export "canister_update outside") (call $append (i32.const -4) (i32.const 8)))))");
+    (func (export "canister_update outside") (call $append (i32.const -4) (i32.const 8)))
+    (func (export "canister_update load_outside")
+      (drop (i32.load offset=4294967292 (i32.const -4))))
+    (func (export "canister_update load_behind") (drop (i32.load (i32.const 65533))))))");
   EXPECT_FALSE(compiled->info().memory64);
   subject actor{compiled};
   EXPECT_EQ(reply_of(actor.update("echo", "hello")), "hello");
@@ -352,6 +355,8 @@ TEST(system_calls, narrow_memories_take_narrow_words) {
     failure(actor.update("outside")),
     "MX504: msg_reply_data_append: 8 bytes at address 4294967292 are outside of the heap of "
     "65536 bytes");
+  EXPECT_EQ(failure(actor.update("load_outside")), "MX502: out of bounds memory access");
+  EXPECT_EQ(failure(actor.update("load_behind")), "MX502: out of bounds memory access");
   auto input = input_of(entry_kind::reply_callback);
   input.callback = {1, 0x04030201};
   EXPECT_EQ(reply_of(actor.run(input)), "\1\2\3\4");
