@@ -60,6 +60,8 @@ inline constexpr int candid_depth_max = 512;
 inline constexpr size_t candid_empty_values_max = 1'000'000;
 /// Bits of one `nat` or `int`: printing one of this size takes well under a millisecond.
 inline constexpr size_t candid_integer_bits_max = 65'536;
+/// Text of one `.did` file.
+inline constexpr size_t did_bytes_max = 1u << 20;
 /// Levels of arrays and objects in JSON.
 inline constexpr int json_depth_max = 128;
 
@@ -68,6 +70,13 @@ inline constexpr int json_depth_max = 128;
 /// An execution that has not ended this long after the stop began is given up; the whole stop takes
 /// at most 2 s.
 inline constexpr uint32_t stop_grace_ms = 700;
+/// A stop that has not ended by then is cut short.
+inline constexpr uint32_t stop_budget_ms = 1'800;
+
+// -- records -------------------------------------------------------------------
+
+/// Inputs that a node without a state directory remembers.
+inline constexpr size_t memory_journal_bytes_max = 64u << 20;
 
 // -- HTTP ----------------------------------------------------------------------
 

@@ -42,16 +42,17 @@ record_kind kind_of(const device_request& request) noexcept {
 
 } // namespace
 
-struct management_state::pending_call {
-  deliver_request what;
-  device_request request;
-};
-
-management_actor::behavior_type management_state::make_behavior(management_setup setup) {
+management_self::behavior_type management_state::make_behavior(management_setup setup) {
   setup_ = std::move(setup);
   harden(self_, setup_.log);
+  self_->set_down_handler([this](const caf::down_msg&) { lose_device(); });
+  if (setup_.device) {
+    had_device_ = true;
+    self_->monitor(setup_.device);
+  }
   return {
     [this](deliver_request& what) { call(what); },
+    [this](const device::device_answer_ptr& what) { finish(*what); },
     [this](stop_atom) { self_->quit(); },
   };
 }
@@ -65,27 +66,21 @@ void management_state::call(deliver_request& what) {
                  fmt::format("the management canister has no method '{}' in this moxzid", method)));
 }
 
+// The worker answers by a message of its own, in order: a request of CAF's would need a deadline,
+// and a run takes as long as it takes. The caller's bounded wait, or the worker's end, ends it.
 void management_state::call_device(deliver_request& what) {
   if (!setup_.device) {
-    const auto why = device::at(device::device_errc::no_device, what.request.method,
-                                "no device (start moxzid with --device)");
+    const auto why = had_device_ ? device::at(device::device_errc::device_failed,
+                                              what.request.method, "the device has stopped")
+                                 : device::at(device::device_errc::no_device, what.request.method,
+                                              "no device (start moxzid with --device)");
     return answer(what, rejection_of(why));
   }
   auto decoded = interface_.decode(what.request.method, what.request.argument);
   if (!decoded) return answer(what, rejection_of(decoded.error()));
   const byte_string owner{what.request.identity.caller.bytes()};
-  auto call = std::make_shared<pending_call>(pending_call{std::move(what), *std::move(decoded)});
-  // Without a deadline of CAF's: a run takes as long as it takes, the caller's own bounded wait and
-  // the end of the worker (an error here) are what ends it.
-  const auto ask = [&](auto request) {
-    self_->request(setup_.device, caf::infinite, std::move(request))
-      .then([this, call](const device::device_answer_ptr& answer) { finish(*call, *answer); },
-            [this, call](const caf::error&) {
-              const auto why = device::at(device::device_errc::device_failed,
-                                          call->what.request.method, "the device has stopped");
-              answer(call->what, rejection_of(why));
-            });
-  };
+  auto& call = pending_.emplace_back(pending_call{std::move(what), *std::move(decoded)});
+  const auto ask = [this](auto request) { self_->send(setup_.device, std::move(request)); };
   std::visit(overloaded{
                [&](params_request& params) {
                  ask(std::make_shared<const device::define_params>(
@@ -96,19 +91,33 @@ void management_state::call_device(deliver_request& what) {
                    device::define_optimizer{owner, std::move(optimizer)}));
                },
                [&](device::run_request& run) {
-                 // All but the inputs is kept, to know later what the call did.
                  ask(std::make_shared<const device::run_program>(device::run_program{
                    owner, {std::move(run.inputs), run.code, run.train, run.scalars, run.tensors}}));
                },
              },
-             call->request);
+             call.request);
 }
 
-void management_state::finish(pending_call& call, const device::device_answer& answered) {
+void management_state::finish(const device::device_answer& answered) {
+  if (pending_.empty()) return;
+  const auto call = std::move(pending_.front());
+  pending_.pop_front();
   if (!answered.outcome) return answer(call.what, rejection_of(answered.outcome.error()));
   auto reply = encode_reply(call.request, *answered.outcome, answered.device_ns);
   if (is_mutating(call.request)) record(call, *answered.outcome, reply);
   answer(call.what, reply_value{std::move(reply)});
+}
+
+void management_state::lose_device() {
+  setup_.log->error("device_lost pending={}", pending_.size());
+  setup_.device = nullptr;
+  while (!pending_.empty()) {
+    const auto call = std::move(pending_.front());
+    pending_.pop_front();
+    const auto why = device::at(device::device_errc::device_failed, call.what.request.method,
+                                "the device stopped during this call");
+    answer(call.what, rejection_of(why));
+  }
 }
 
 void management_state::record(const pending_call& call, const device::run_reply& reply,
@@ -139,9 +148,11 @@ void management_state::answer(const deliver_request& what, call_answer value) {
   self_->send(what.reply_to, call_response{request.identity, std::move(value), request.attached});
 }
 
-management_actor::behavior_type management(management_state::self_pointer self,
-                                           management_setup setup) {
-  return self->state.make_behavior(std::move(setup));
+management_actor spawn_management(caf::actor_system& system, management_setup setup) {
+  const auto behavior = [](management_state::self_pointer self, management_setup with) {
+    return self->state.make_behavior(std::move(with));
+  };
+  return system.spawn(behavior, std::move(setup));
 }
 
 } // namespace moxzi::actors::management

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 
@@ -23,12 +24,15 @@ struct management_setup {
   std::shared_ptr<spdlog::logger> log;
 };
 
+/// Management with what the device worker tells it.
+using management_self = management_actor::extend<caf::reacts_to<device::device_answer_ptr>>;
+
 /// The state of MANAGEMENT, the canister `aaaaa-aa`. Every method has one point: before it nothing
 /// changes, after it nothing can fail. For the device's methods it is the worker's answer; the
 /// record follows at once, before the caller learns of it.
 class management_state {
 public:
-  using self_pointer = management_actor::stateful_pointer<management_state>;
+  using self_pointer = management_self::stateful_pointer<management_state>;
 
   static inline const char* name = "management"; ///< for logs
 
@@ -36,27 +40,33 @@ public:
     // nop
   }
 
-  management_actor::behavior_type make_behavior(management_setup setup);
+  management_self::behavior_type make_behavior(management_setup setup);
 
 private:
-  struct pending_call; // a device call that the worker has
+  /// A device call that the worker has.
+  struct pending_call {
+    deliver_request what;
+    device_request request; ///< without the inputs' data
+  };
 
   // -- verbs
   void call(deliver_request& what);
   void call_device(deliver_request& what);
-  void finish(pending_call& call, const device::device_answer& answer);
+  void finish(const device::device_answer& answer);
+  void lose_device();
   void record(const pending_call& call, const device::run_reply& reply, byte_string bytes);
   void give_randomness(const deliver_request& what);
   void answer(const deliver_request& what, call_answer value);
 
   self_pointer self_;
   management_setup setup_;
+  bool had_device_ = false;
   device_interface interface_;
+  std::deque<pending_call> pending_;      ///< the worker answers in order
   std::map<principal, uint64_t> records_; ///< of each owner
 };
 
-/// The management canister.
-management_actor::behavior_type management(management_state::self_pointer self,
-                                           management_setup setup);
+/// Starts the management canister.
+management_actor spawn_management(caf::actor_system& system, management_setup setup);
 
 } // namespace moxzi::actors::management

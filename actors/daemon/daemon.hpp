@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/limits.hpp"
+
+namespace moxzi::actors {
+
+/// What the command line of `moxzid` says.
+struct daemon_options {
+  std::string manifest = "actors.json";
+  std::string address = "127.0.0.1";
+  uint16_t port = 7000;
+  std::optional<std::string> device; ///< none: the manifest's, if it names one
+  uint64_t device_seed = 0;
+  uint64_t instructions_max = limits::update_instructions_max;
+  uint64_t heap_bytes_max = limits::heap_bytes_max;
+  std::string log_level = "info";
+};
+
+/// Hosts the manifest's actors until SIGTERM or SIGINT. Answers go to stdout (one line a fact,
+/// flushed), everything else to stderr. Returns the exit code.
+int run_daemon(const daemon_options& options);
+
+} // namespace moxzi::actors
