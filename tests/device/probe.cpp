@@ -183,7 +183,7 @@ int main(int, char** argv) {
   std::string text(std::istreambuf_iterator<char>(std::cin), {});
   auto plugins = std::filesystem::canonical(argv[0]).parent_path();
   try {
-    std::cout << json::serialize(probe(read_choice(text), plugins)) << "\n";
+    std::puts(json::serialize(probe(read_choice(text), plugins)).c_str());
   } catch (const std::exception& e) {
     die(e.what());
   }
