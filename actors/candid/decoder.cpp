@@ -136,12 +136,12 @@ decoder::fit decoder::read_primitive(kind form, value* out) {
   const auto done = [](bool ok) { return ok ? fit::ok : fit::error; };
   const auto nat = [&]<class T>(T n) {
     if (!fixed(n)) return fit::error;
-    if (out != nullptr) *out = value::fixed_nat(n);
+    if (out != nullptr) out->set<uint64_t>(n);
     return fit::ok;
   };
   const auto whole = [&]<class T>(T n) {
     if (!fixed(n)) return fit::error;
-    if (out != nullptr) *out = value::fixed_int(n);
+    if (out != nullptr) out->set<int64_t>(n);
     return fit::ok;
   };
   switch (form) {
@@ -151,7 +151,7 @@ decoder::fit decoder::read_primitive(kind form, value* out) {
       uint8_t b = 0;
       if (!in_.byte(b)) return fit::error;
       if (b > 1) return done(in_.fail_with(candid_errc::malformed, "a bool that is not 0 or 1"));
-      if (out != nullptr) *out = value::boolean(b == 1);
+      if (out != nullptr) out->set(b == 1);
       return fit::ok;
     }
     case kind::nat:
@@ -177,19 +177,19 @@ decoder::fit decoder::read_primitive(kind form, value* out) {
     case kind::float32: {
       float f = 0;
       if (!fixed(f)) return fit::error;
-      if (out != nullptr) *out = value::float32(f);
+      if (out != nullptr) out->set(f);
       return fit::ok;
     }
     case kind::float64: {
       double f = 0;
       if (!fixed(f)) return fit::error;
-      if (out != nullptr) *out = value::float64(f);
+      if (out != nullptr) out->set(f);
       return fit::ok;
     }
     case kind::text: {
       byte_view text;
       if (!in_.text(text)) return fit::error;
-      if (out != nullptr) *out = value::string(std::string{text});
+      if (out != nullptr) out->set(std::string{text});
       return fit::ok;
     }
     case kind::principal:
@@ -304,7 +304,7 @@ decoder::fit decoder::read_vec(type_ref w, type_ref e, value* out) {
   if (to == type_ref{kind::nat8} && (from == to || n == 0)) {
     byte_view bytes;
     if (!in_.bytes(n, bytes)) return fit::error;
-    if (out != nullptr) *out = value::string(std::string{bytes});
+    if (out != nullptr) out->set(std::string{bytes});
     return fit::ok;
   }
   if (!deeper()) return fit::error;
@@ -321,7 +321,7 @@ decoder::fit decoder::read_vec(type_ref w, type_ref e, value* out) {
     if (outcome == fit::mismatch) path_.push_back({nullptr, i});
   }
   --depth_;
-  if (outcome == fit::ok && out != nullptr) *out = value::list(std::move(items));
+  if (outcome == fit::ok && out != nullptr) out->set(std::move(items));
   return outcome;
 }
 
@@ -364,7 +364,7 @@ decoder::fit decoder::read_record(type_ref w, type_ref e, value* out) {
   }
   fill_up_to(uint64_t{1} << 32);
   --depth_;
-  if (outcome == fit::ok && out != nullptr) *out = value::list(std::move(items));
+  if (outcome == fit::ok && out != nullptr) out->set(std::move(items));
   return outcome;
 }
 

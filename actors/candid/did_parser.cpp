@@ -1,5 +1,6 @@
 #include "actors/candid/did_parser.hpp"
 
+#include <deque>
 #include <set>
 
 #include "actors/candid/grammar.hpp"
@@ -7,6 +8,9 @@
 namespace moxzi::candid {
 
 namespace {
+
+/// Imported files, and so also how deep they may import each other.
+constexpr size_t imports_max = 100;
 
 /// Reads a file and those that it imports into one table.
 class did_reader {
@@ -63,8 +67,9 @@ private:
     if (!loaded_.insert(path).second) return true;
     auto text = load_(path);
     if (!text) return in.fail_at(offset, text.error().message);
-    if (!in.deeper()) return false;
-    lexer imported{*text};
+    if (loaded_.size() > imports_max) return in.fail_at(offset, "too many imports");
+    texts_.push_back(std::move(*text));
+    lexer imported{texts_.back()};
     const auto outer = take_service_;
     take_service_ = with_service;
     if (!file(imported, false)) {
@@ -75,7 +80,6 @@ private:
       return false;
     }
     take_service_ = outer;
-    in.shallower();
     return true;
   }
 
@@ -135,7 +139,8 @@ private:
   type_table types_;
   type_parser parser_{types_};
   std::set<std::string> loaded_;
-  std::vector<type_ref> merged_; ///< services of `import service`
+  std::deque<std::string> texts_; ///< of imported files
+  std::vector<type_ref> merged_;  ///< services of `import service`
   bool take_service_ = false;
   std::optional<type_ref> service_;
   std::string service_name_;

@@ -56,9 +56,7 @@ bool type_parser::definition(lexer& in) {
 type_ref type_parser::named(std::string_view name, const lexer& in, size_t offset) {
   auto at = uses_.find(name);
   if (at == uses_.end()) {
-    auto probe = in;
-    probe.fail_at(offset, fmt::format("type '{}' is not defined", name));
-    at = uses_.emplace(std::string{name}, use{probe.failure().message, types_.declare()}).first;
+    at = uses_.emplace(std::string{name}, use{types_.declare(), in.text(), offset}).first;
   }
   return at->second.standin;
 }
@@ -260,7 +258,11 @@ result<void> type_parser::resolve(std::span<type_ref* const> extra) {
   for (uint32_t i = 0; i < types_.size(); ++i) targets.push_back(type_ref::entry(i));
   for (const auto& [name, used] : uses_) {
     const auto* meaning = types_.lookup(name);
-    if (meaning == nullptr) return fail(candid_errc::unknown_name, "{}", used.where);
+    if (meaning == nullptr) {
+      lexer probe{used.text};
+      probe.fail_at(used.offset, fmt::format("type '{}' is not defined", name));
+      return error{candid_errc::unknown_name, probe.failure().message};
+    }
     targets[used.standin.index()] = *meaning;
   }
   // An alias of an alias leads on; more steps than names is a circle.

@@ -27,7 +27,7 @@ public:
   bool tuple(lexer& in, std::vector<type_ref>& out);
   /// `{ method : …; … }`
   bool actor(lexer& in, type_ref& out);
-  /// The type under this name, now or later.
+  /// The type under this name, now or later. The lexer's text must live until `resolve`.
   type_ref named(std::string_view name, const lexer& in, size_t offset);
 
   /// When all definitions are read: replaces the names by what they mean. `extra` are references
@@ -36,8 +36,9 @@ public:
 
 private:
   struct use {
-    std::string where; ///< error text of the first use, for a name that nothing defines
     type_ref standin;
+    std::string_view text; ///< the file of the first use, and where in it
+    size_t offset = 0;
   };
 
   bool primitive(std::string_view name, type_ref& out) const;

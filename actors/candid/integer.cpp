@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -113,6 +114,11 @@ result<integer> integer::from_text(std::string_view text, int base) {
     return fail(candid_errc::syntax, "'{}' is not a whole number", excerpt(text));
   }
   while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
+  if (digits.size() <= 15) { // fits 63 bits in either base
+    int64_t small = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), small, base);
+    return from_int64(negative ? -small : small);
+  }
   // Four bits a hexadecimal digit; a decimal one has more than 3.3.
   const auto bits_min = base == 16 ? digits.size() * 4 - 3 : digits.size() * 33 / 10 - 3;
   if (digits.size() > 3 && bits_min > limits::candid_integer_bits_max) {

@@ -222,6 +222,9 @@ const field* json_reader::find(type_ref type, std::string_view key) const {
 }
 
 bool json_reader::unknown_key(type_ref type, std::string_view key, const char* what) {
+  constexpr size_t name_bytes_max = 64; // comparing longer ones would take long
+  if (key.size() > name_bytes_max)
+    return refuse(fmt::format("unknown {} '{}'", what, excerpt(key)));
   std::vector<std::string_view> known;
   for (const auto& f : types_.fields(type)) known.push_back(types_.name_of(f));
   return refuse(fmt::format("unknown {} '{}'{}", what, excerpt(key), did_you_mean(key, known)));

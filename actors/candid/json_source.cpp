@@ -232,31 +232,25 @@ std::string json_source::glimpse() {
 }
 
 void append_json_string(std::string& out, std::string_view text) {
+  const auto plain = [](char c) {
+    return static_cast<uint8_t>(c) >= 0x20 && c != '"' && c != '\\';
+  };
   out += '"';
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (static_cast<uint8_t>(c) < 0x20) {
-          fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<uint8_t>(c));
-        } else {
-          out += c;
-        }
-        break;
+  while (!text.empty()) {
+    size_t run = 0;
+    while (run < text.size() && plain(text[run])) ++run;
+    out.append(text.substr(0, run));
+    text.remove_prefix(run);
+    if (text.empty()) break;
+    const char c = text.front();
+    text.remove_prefix(1);
+    constexpr std::string_view named = "\"\\\n\r\t";
+    constexpr std::string_view letters = "\"\\nrt";
+    if (const auto index = named.find(c); index != std::string_view::npos) {
+      out += '\\';
+      out += letters[index];
+    } else {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<uint8_t>(c));
     }
   }
   out += '"';

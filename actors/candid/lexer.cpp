@@ -44,7 +44,7 @@ void append_utf8(std::string& out, uint32_t point) {
   }
 }
 
-constexpr std::array<std::string_view, 33> keywords{"blob",    "bool",      "composite_query",
+constexpr std::array<std::string_view, 32> keywords{"blob",    "bool",      "composite_query",
                                                     "empty",   "false",     "float32",
                                                     "float64", "func",      "import",
                                                     "int",     "int16",     "int32",
@@ -54,7 +54,7 @@ constexpr std::array<std::string_view, 33> keywords{"blob",    "bool",      "com
                                                     "opt",     "principal", "query",
                                                     "record",  "reserved",  "service",
                                                     "text",    "true",      "type",
-                                                    "variant", "vec",       "nan"};
+                                                    "variant", "vec"};
 
 } // namespace
 

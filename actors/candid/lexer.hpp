@@ -52,6 +52,10 @@ public:
 
   /// Notes a failure at a place; the first one counts. Returns false.
   bool fail_at(size_t offset, std::string_view reason);
+  /// All of the text.
+  std::string_view text() const noexcept {
+    return text_;
+  }
   /// "expected WHAT, got …" at the current token.
   bool fail_expected(std::string_view what);
   bool failed() const noexcept {

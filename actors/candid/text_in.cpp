@@ -329,7 +329,7 @@ result<message> text_to_message(std::string_view text, const interface* names) {
   auto made = parse(text, names);
   if (!made) return made.error();
   message out;
-  text_inference inference{*made->types};
+  text_inference inference{*made->types, steps_for(text)};
   for (const auto& v : made->values) {
     type_ref type;
     if (!inference.infer(v, type)) return at_offset(text, inference.offset, inference.reason);

@@ -57,7 +57,7 @@ bool text_inference::infer_vec(const text_value& from, type_ref& out) {
   for (const auto& item : from.items) {
     type_ref next;
     if (!infer(item, next)) return false;
-    if (!join(element, next, element)) {
+    if (!join(element, next, 0, element)) {
       reason = "the elements are of different types: say which is meant, as in (… : vec t)";
       offset = item.offset;
       return false;
@@ -85,35 +85,40 @@ bool text_inference::infer_fields(const text_value& from, type_ref& out) {
 }
 
 /// A type that both are read at without loss.
-bool text_inference::join(type_ref x, type_ref y, type_ref& out) {
+bool text_inference::join(type_ref x, type_ref y, int depth, type_ref& out) {
+  constexpr int depth_max = 64;
+  if (depth > depth_max || !spend(1)) return false;
+  using answer = subtype_checker::answer;
   subtype_checker checker{types_, types_, subtype_checker::opt_rule::strict};
-  if (checker.check(x, y)) {
+  if (checker.check(x, y, steps_) == answer::yes) {
     out = y;
     return true;
   }
-  if (checker.check(y, x)) {
+  if (checker.check(y, x, steps_) == answer::yes) {
     out = x;
     return true;
   }
   const auto both = types_.kind_of(x);
   if (both != types_.kind_of(y)) return false;
-  if (both == kind::variant) return join_variants(x, y, out);
+  if (both == kind::variant) return join_variants(x, y, depth, out);
   if (both != kind::opt && both != kind::vec) return false;
   type_ref element;
-  if (!join(types_.element(x), types_.element(y), element)) return false;
+  if (!join(types_.element(x), types_.element(y), depth + 1, element)) return false;
   out = both == kind::opt ? types_.opt(element) : types_.vec(element);
   return true;
 }
 
-bool text_inference::join_variants(type_ref x, type_ref y, type_ref& out) {
+bool text_inference::join_variants(type_ref x, type_ref y, int depth, type_ref& out) {
   std::map<uint32_t, field_spec> tags;
   for (const auto from : {x, y}) {
+    if (!spend(types_.fields(from).size())) return false;
+    // Joining payloads adds to the table: hold no view into it.
     const std::vector<field> given{types_.fields(from).begin(), types_.fields(from).end()};
     for (const auto& f : given) {
-      const field_spec spec =
+      const auto spec =
         f.name == field::no_name ? field_spec{f.id, f.type} : field_spec{types_.name_of(f), f.type};
       const auto [at, added] = tags.emplace(f.id, spec);
-      if (!added && !join(at->second.type, f.type, at->second.type)) return false;
+      if (!added && !join(at->second.type, f.type, depth + 1, at->second.type)) return false;
     }
   }
   std::vector<field_spec> all;

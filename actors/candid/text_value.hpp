@@ -118,7 +118,8 @@ private:
 /// The types that values show by themselves, made in a table.
 class text_inference {
 public:
-  explicit text_inference(type_table& types) : types_(types) {
+  /// At most `steps` types and tags are looked at where the elements of a vector differ.
+  text_inference(type_table& types, size_t steps) : types_(types), steps_(steps) {
     // nop
   }
   bool infer(const text_value& from, type_ref& out);
@@ -128,10 +129,16 @@ public:
 private:
   bool infer_vec(const text_value& from, type_ref& out);
   bool infer_fields(const text_value& from, type_ref& out);
-  bool join(type_ref x, type_ref y, type_ref& out);
-  bool join_variants(type_ref x, type_ref y, type_ref& out);
+  bool join(type_ref x, type_ref y, int depth, type_ref& out);
+  bool join_variants(type_ref x, type_ref y, int depth, type_ref& out);
+  bool spend(size_t n) {
+    if (n > steps_) return false;
+    steps_ -= n;
+    return true;
+  }
 
   type_table& types_;
+  size_t steps_;
 };
 
 } // namespace moxzi::candid

@@ -1,0 +1,46 @@
+// Candid messages: `decode` and `validate` agree; what decodes, at our types or its own, is encoded
+// and decoded to the same, and printed and read to the same.
+
+#include <cstdlib>
+
+#include "actors/candid/decode.hpp"
+#include "actors/candid/encode.hpp"
+#include "actors/candid/text.hpp"
+#include "tests/actors/candid/random_pair.hpp"
+#include "tests/fuzz/candid_types.hpp"
+
+using namespace moxzi;
+using namespace moxzi::candid;
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+bool equal(const std::vector<value>& x, const std::vector<value>& y) {
+  return equal_but_nan(value::list(x), value::list(y));
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const auto& types = fuzzed_types(data[0]);
+  const byte_string bytes = "DIDL" + byte_string{reinterpret_cast<const char*>(data + 1), size - 1};
+  const auto values = decode(bytes, types);
+  require(values.has_value() == validate(bytes, types).has_value());
+  if (values) {
+    require(decode(encode(types, *values).value(), types).value() == *values);
+    require(equal(text_to_values(types, values_to_text(types, *values)).value(), *values));
+  }
+  const auto any = decode_any(bytes);
+  require(any.has_value() == validate_any(bytes).has_value());
+  if (any) {
+    const auto own = make_tuple_type(any->types, any->items);
+    if (const auto again = encode(own, any->values)) {
+      require(decode(*again, own).value() == any->values);
+    }
+  }
+  return 0;
+}
