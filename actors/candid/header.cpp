@@ -40,13 +40,14 @@ bool cursor::opcode(int32_t& out) {
     out = b < 0x40 ? b : static_cast<int32_t>(b) - 0x80;
     return true;
   }
-  int64_t value = 0;
-  for (int shift = 0; shift < 63; shift += 7) {
+  uint64_t bits = 0;
+  for (int shift = 0; shift < 56; shift += 7) { // over-long forms up to there
     uint8_t b = 0;
     if (!byte(b)) return false;
-    value |= static_cast<int64_t>(b & 0x7F) << shift;
+    bits |= static_cast<uint64_t>(b & 0x7F) << shift;
     if (b >= 0x80) continue;
-    if (b & 0x40) value -= int64_t{1} << (shift + 7);
+    if (b & 0x40) bits |= ~uint64_t{0} << (shift + 7);
+    const auto value = static_cast<int64_t>(bits);
     if (value < INT32_MIN || value > INT32_MAX) break;
     out = static_cast<int32_t>(value);
     return true;

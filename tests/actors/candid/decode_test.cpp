@@ -200,6 +200,8 @@ TEST(decode, type_tables_must_be_sound) {
                  "07f00",
                  "()"),
             "! byte 13: a field id above 32 bits");
+  EXPECT_EQ(read("0090fde5e5e5e5fe9e46", "()").substr(0, 1), "!"); // a type of 64 bits
+  EXPECT_EQ(read("0001fdffffff7f05", "(nat)"), "(5)");             // nat, over-long
   EXPECT_EQ(read("016900"
                  "00",
                  "()"),
