@@ -6,7 +6,7 @@ SECONDS ?= 60
 BUILD   := build/$(PRESET)
 export MOXZI_DEPS ?= $(CURDIR)/.deps
 
-.PHONY: help demo test deps build check fmt bench soak fuzz gpu clean
+.PHONY: help demo test deps build check fmt golden bench soak fuzz gpu clean
 
 help:
 	@echo 'make demo               set up, build, and train a Motoko actor on the device'
@@ -15,6 +15,7 @@ help:
 	@echo 'make deps               install what is missing (cmake/deps/versions.txt)'
 	@echo 'make build [PRESET=..]  release, debug, asan, tsan or fuzz, in build/<preset>/bin'
 	@echo 'make fmt                format the sources'
+	@echo 'make golden             write the golden files anew; read the difference'
 	@echo 'make bench              measure against the peers, one JSON line a row'
 	@echo 'make soak               the long runs: fuzzers and large random tests'
 	@echo 'make fuzz TARGET=NAME   one fuzzer for SECONDS=60'
@@ -38,6 +39,10 @@ check: deps
 
 fmt:
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format-14 -i
+
+golden: build
+	@MOXZI_UPDATE_GOLDEN=1 $(BUILD)/bin/shapescript_tests --gtest_filter='explain.*golden*' > /dev/null || true
+	@git status --short tests/golden
 
 bench: build
 	@tests/perf/bench.py --bin $(BUILD)/bin --deps $(MOXZI_DEPS)

@@ -150,7 +150,7 @@ void parser::member(model_decl& owner) {
   one.type = failed_ ? type_id::none : type();
   if (accept(token_kind::assign)) one.initial = expression();
   end_of_line("`=` or the end of the line");
-  owner.members.push_back(one);
+  if (one.type != type_id::none) owner.members.push_back(one);
 }
 
 void parser::layer(model_decl& owner) {
@@ -167,7 +167,7 @@ void parser::layer(model_decl& owner) {
   }
   one.type = failed_ ? type_id::none : type();
   end_of_line("the end of the line");
-  owner.members.push_back(one);
+  if (one.type != type_id::none) owner.members.push_back(one);
 }
 
 void parser::import() {

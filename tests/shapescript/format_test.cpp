@@ -72,7 +72,7 @@ TEST(format, formatting_the_corpus_keeps_its_content_and_twice_is_once) {
 
 TEST(format, spaces_and_breaks_in_brackets_do_not_change_the_content) {
   const auto text =
-    shapescript::testing::read_file(shapescript::testing::golden_folder() + "/chapter_train.ss");
+    shapescript::testing::read_file(shapescript::testing::golden_folder() + "/chapter/train.ss");
   EXPECT_EQ(formatted(text), text);
   EXPECT_TRUE(rc::check([&text](const std::vector<uint16_t>& places) {
     std::string changed = text;

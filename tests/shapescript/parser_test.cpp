@@ -141,7 +141,7 @@ TEST(parser, a_line_of_a_mebibyte_is_read_at_once) {
 
 TEST(parser, a_program_cut_at_any_byte_is_an_error_or_a_program) {
   const auto text =
-    shapescript::testing::read_file(shapescript::testing::golden_folder() + "/chapter_train.ss");
+    shapescript::testing::read_file(shapescript::testing::golden_folder() + "/chapter/train.ss");
   ASSERT_FALSE(text.empty());
   for (size_t i = 0; i <= text.size(); ++i) {
     const source s{"a.ss", text.substr(0, i)};

@@ -1,0 +1,500 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "shapescript/checker.hpp"
+
+namespace shapescript {
+
+// -- what is called ------------------------------------------------------------
+
+type checker::call(const expr& node, expr_id id) {
+  (void)id;
+  return call_with(node, {});
+}
+
+type checker::call_with(const expr& node, std::vector<call_argument> first) {
+  const auto& callee = t().at(node.left);
+  call_site site{node.where, callee.where, std::move(first), node.patterns};
+  for (const auto& one : node.arguments) {
+    call_argument given;
+    given.where = t().at(one.value).where;
+    given.name = one.name;
+    given.mut = one.mut;
+    given.value = one.value;
+    site.arguments.push_back(std::move(given));
+  }
+  return dispatch(callee, site);
+}
+
+type& checker::type_of(call_argument& one) {
+  if (!one.typed) {
+    one.what = expression(one.value);
+    one.typed = true;
+  }
+  return one.what;
+}
+
+type checker::dispatch(const expr& callee, call_site& site) {
+  if (callee.kind == expr_kind::member) return call_member(callee, site);
+  if (callee.kind == expr_kind::name) {
+    const auto word = text(callee.name);
+    if (!locals_.contains(word)) {
+      const auto* found = find(word);
+      if (found != nullptr && found->kind == entity::function)
+        return call_function(found->index, site, nullptr);
+      if (found == nullptr)
+        if (const auto* known = find_builtin(word)) return call_builtin(*known, site);
+    }
+  }
+  if (callee.kind == expr_kind::index && t().at(callee.left).kind == expr_kind::name) {
+    const auto word = text(t().at(callee.left).name);
+    const auto* found = find(word);
+    if (!locals_.contains(word) && found != nullptr && found->kind == entity::model) {
+      auto out = scalar_of(base_type::model);
+      out.declaration = found->index;
+      for (const auto& one : callee.arguments) {
+        const auto size = size_from(one.value);
+        if (!size) return {};
+        out.dims.push_back(*size);
+      }
+      const auto& model = models_[found->index];
+      if (out.dims.size() != model.dims.size()) {
+        report("E0202", callee.where,
+               fmt::format("`{}` takes {} sizes, and {} are given", model.name, model.dims.size(),
+                           out.dims.size()),
+               "another number of sizes");
+        return {};
+      }
+      return make_model(out, site);
+    }
+    if (!locals_.contains(word) && found == nullptr && index_name(t().at(callee.left))) {
+      auto out = construct(callee);
+      for (auto& one : site.arguments) type_of(one);
+      return out;
+    }
+  }
+  return call_value(expression_of_callee(callee), site);
+}
+
+type checker::expression_of_callee(const expr& callee) {
+  // Nodes are in the tree's array: the id is the place.
+  return expression(static_cast<expr_id>(&callee - t().exprs.data()));
+}
+
+type checker::call_value(const type& callee, call_site& site) {
+  if (is(callee, base_type::function)) {
+    if (callee.declaration != no_index) return call_function(callee.declaration, site, nullptr);
+    if (!callee.name.empty()) return call_builtin(*find_builtin(callee.name), site);
+    for (size_t i = 0; i < site.arguments.size(); ++i) {
+      const auto& have = type_of(site.arguments[i]);
+      if (i + 1 >= callee.parts.size()) {
+        report("E0601", site.arguments[i].where, "too many arguments",
+               fmt::format("it takes {}", callee.parts.size() - 1));
+        return {};
+      }
+      report_misfit(fits(have, callee.parts[i]), have, callee.parts[i], site.arguments[i].where,
+                    "E0403", "the parameter");
+    }
+    if (site.arguments.size() + 1 < callee.parts.size()) {
+      report("E0603", site.callee, "an argument is missing",
+             fmt::format("it takes {}", callee.parts.size() - 1));
+      return {};
+    }
+    return callee.parts.empty() ? type{} : callee.parts.back();
+  }
+  if (is(callee, base_type::model)) {
+    const auto& model = models_[callee.declaration];
+    if (const auto found = model.methods.find("forward"); found != model.methods.end())
+      return call_function(found->second, site, &callee);
+  }
+  if (is(callee, base_type::declared_type) && callee.name == "model") {
+    type_expr lone;
+    lone.where = lone.name = site.callee;
+    size_scope none;
+    const auto out = model_use(callee.declaration, lone, scope_ != nullptr ? *scope_ : none, false);
+    if (!is_poison(out)) return make_model(out, site);
+  }
+  for (auto& one : site.arguments)
+    if (site.patterns == pattern_id::none) type_of(one);
+  if (is_poison(callee)) return {};
+  if (is(callee, base_type::declared_type) && callee.name == "model") return {};
+  auto& d = report("E0509", site.callee, fmt::format("`{}` cannot be called", text(site.callee)),
+                   fmt::format("`{}`", show(callee)));
+  if (is(callee, base_type::model))
+    d.help.push_back("a model is called if it has a method `forward`");
+  return {};
+}
+
+type checker::call_member(const expr& callee, call_site& site) {
+  const auto base = expression(callee.left);
+  const auto word = text(callee.name);
+  if (is(base, base_type::module) && base.declaration == no_index)
+    return call_python(callee, base.name + "." + std::string{word}, site);
+  if (is(base, base_type::python))
+    return call_python(callee, base.name + "." + std::string{word}, site);
+  if (is(base, base_type::model)) {
+    const auto& model = models_[base.declaration];
+    if (const auto found = model.methods.find(word); found != model.methods.end()) {
+      const auto& f = functions_[found->second];
+      if (!f.parameters.empty() && f.parameters[0].is_mut) {
+        const auto local = locals_.find(root_of(callee.left));
+        if (local != locals_.end() && !local_infos_[local->second.local].is_mut) {
+          auto& d =
+            report("E0701", t().at(callee.left).where,
+                   fmt::format("`{}` changes its model, but `{}` is not `mut`", word, local->first),
+                   "changed by the call");
+          mark(d, local_infos_[local->second.local].declared, "declared without `mut`");
+        }
+      }
+      return call_function(found->second, site, &base);
+    }
+  }
+  return call_value(member(callee), site);
+}
+
+type checker::call_python(const expr& callee, const std::string& name, call_site& site) {
+  host_work(site.where, "a call into Python");
+  bool bad = false;
+  for (auto& one : site.arguments) {
+    const auto& what = type_of(one);
+    bad |= is_poison(what);
+    if (function_ == no_index || (!is_tensor(what) && !is(what, base_type::record))) continue;
+    if (what.axes.empty()) continue;
+    functions_[function_].questions.push_back(
+      {split_question::python, one.where, callee.where, name, what.axes});
+  }
+  auto out = scalar_of(base_type::python);
+  out.name = name;
+  return out;
+}
+
+type checker::make_model(const type& what, call_site& site) {
+  static const std::vector<parameter_slot> slots{{"seed", true, false, false, false, false}};
+  const auto m = match(slots, site, false, std::string{models_[what.declaration].name});
+  for (auto& one : site.arguments) {
+    const auto& seed = type_of(one);
+    if (m.ok && !is_poison(seed) && !is(seed, base_type::integer))
+      report("E0403", one.where, fmt::format("the seed is an int, not `{}`", show(seed)),
+             fmt::format("`{}`", show(seed)));
+  }
+  host_work(site.where, "making a model");
+  return what;
+}
+
+// -- matching ------------------------------------------------------------------
+
+matched checker::match(const std::vector<parameter_slot>& slots, call_site& site, bool free_names,
+                       const std::string& callee) {
+  matched m;
+  m.slots.resize(slots.size(), nullptr);
+  size_t next = 0;
+  bool named = false;
+  bool extra = false;
+  for (auto& one : site.arguments) {
+    if (one.name == span{}) {
+      if (named) {
+        report("E0604", one.where, "a positional argument follows a named one",
+               "give it a name, or move it to the front");
+        m.ok = false;
+        continue;
+      }
+      while (next < slots.size() && slots[next].by_name) ++next;
+      if (next < slots.size() && slots[next].variadic)
+        m.rest.push_back(&one);
+      else if (next < slots.size())
+        m.slots[next++] = &one;
+      else if (!std::exchange(extra, true)) {
+        m.ok = false;
+        const auto takes = std::count_if(slots.begin(), slots.end(),
+                                         [](const parameter_slot& x) { return !x.by_name; });
+        report("E0601", one.where, fmt::format("too many arguments for `{}`", callee),
+               fmt::format("it takes {} by position", takes));
+      }
+      continue;
+    }
+    named = true;
+    const auto word = text(one.name);
+    const auto place = std::find_if(slots.begin(), slots.end(),
+                                    [&](const parameter_slot& x) { return x.name == word; });
+    if (place == slots.end()) {
+      if (free_names) {
+        m.rest.push_back(&one);
+        continue;
+      }
+      m.ok = false;
+      std::vector<std::string_view> known;
+      for (const auto& x : slots)
+        if (!x.variadic) known.push_back(x.name);
+      auto& d = report("E0602", one.name, fmt::format("`{}` has no parameter `{}`", callee, word),
+                       "no such parameter");
+      suggest(d, one.name, word, known);
+      continue;
+    }
+    auto*& filled = m.slots[static_cast<size_t>(place - slots.begin())];
+    if (filled != nullptr) {
+      m.ok = false;
+      auto& d = report("E0602", one.name, fmt::format("`{}` is given twice", word), "given again");
+      mark(d, filled->where, "given here");
+    }
+    filled = &one;
+  }
+  if (!m.ok) return m;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (m.slots[i] != nullptr || slots[i].optional || slots[i].variadic) continue;
+    m.ok = false;
+    report("E0603", site.callee, fmt::format("`{}` needs `{}`", callee, slots[i].name),
+           slots[i].by_name ? fmt::format("`{}=` is missing", slots[i].name)
+                            : "an argument is missing");
+    return m;
+  }
+  return m;
+}
+
+// -- functions of the program --------------------------------------------------
+
+bool checker::unify(const type& want, const type& have, symbol_map& map) {
+  const auto one = [&](const size_form& size, const axis& given) {
+    if (const auto lone = size.lone()) {
+      map.emplace(*lone, given);
+      return;
+    }
+    // `2*n` against 6: n is 3.
+    std::optional<symbol> unknown;
+    size_form rest{0};
+    int64_t factor = 0;
+    for (const auto& term : size.terms()) {
+      size_form part{term.factor};
+      bool open = false;
+      for (const auto s : term.symbols) {
+        if (const auto found = map.find(s); found != map.end())
+          part = part * found->second.size;
+        else if (unknown || term.symbols.size() > 1)
+          return;
+        else {
+          unknown = s;
+          open = true;
+        }
+      }
+      if (open)
+        factor = term.factor;
+      else
+        rest = rest + part;
+    }
+    if (!unknown || factor == 0) return;
+    if (const auto solved = divide(given.size - rest, size_form{factor}))
+      map.emplace(*unknown, axis{"", *solved});
+  };
+  if (want.axes.size() == have.axes.size())
+    for (size_t i = 0; i < want.axes.size(); ++i) one(want.axes[i].size, have.axes[i]);
+  if (want.dims.size() == have.dims.size())
+    for (size_t i = 0; i < want.dims.size(); ++i)
+      one(want.dims[i], {show(have.dims[i]), have.dims[i]});
+  if (want.known == refinement::index && have.known == refinement::index)
+    one(want.bound.size, have.bound);
+  return true;
+}
+
+bool checker::bind_argument(const function_info& f, const parameter_info& parameter,
+                            call_argument& given, symbol_map& map) {
+  const auto& have = type_of(given);
+  if (is_poison(have) || is_poison(parameter.what)) return false;
+  if (is_tensor(parameter.what) && is_scalar(have))
+    unify(parameter.what, as_tensor(have), map);
+  else if (have.base == parameter.what.base)
+    unify(parameter.what, have, map);
+  const auto want = replace(parameter.what, map);
+  const auto fit = fits(have, want);
+  if (fit == misfit::none) return true;
+  const auto name = modules_[f.module]->text.text(f.decl->name);
+  const auto before = out_.size();
+  report_misfit(fit, have, want, given.where, "E0403",
+                fmt::format("`{}` of `{}`", parameter.name, name));
+  if (out_.size() > before && f.module == module_)
+    mark(out_.back(), parameter.where, fmt::format("declared `{}`", show(parameter.what)));
+  return false;
+}
+
+type checker::call_function(uint32_t index, call_site& site, const type* self, size_t bound) {
+  const auto& f = functions_[index];
+  if (!f.resolved) return {};
+  bound = self != nullptr ? 1 : 0;
+  if (site.patterns != pattern_id::none) {
+    report("E0602", site.where, fmt::format("`{}` takes no patterns", text(site.callee)),
+           "not a builtin that reads patterns");
+    return {};
+  }
+  symbol_map map;
+  if (self != nullptr && !f.parameters.empty()) unify(f.parameters[0].what, *self, map);
+  std::vector<parameter_slot> slots;
+  for (size_t i = bound; i < f.parameters.size(); ++i)
+    slots.push_back({f.parameters[i].name, f.parameters[i].has_default, false, false,
+                     f.parameters[i].is_mut, false});
+  // A call counts even if its arguments are wrong: it decides where work is done.
+  std::set<std::string_view> free;
+  for (const auto one : f.only_in_result) free.insert(symbols_[one].name);
+  auto m =
+    match(slots, site, !free.empty(), std::string{modules_[f.module]->text.text(f.decl->name)});
+  bool ok = m.ok;
+  for (auto& one : site.arguments) ok &= !is_poison(type_of(one));
+  if (m.ok) {
+    for (auto* one : m.rest) {
+      if (free.contains(text(one->name))) continue;
+      report("E0602", one->name,
+             fmt::format("`{}` has no parameter `{}`", text(site.callee), text(one->name)),
+             "no such parameter");
+      ok = false;
+    }
+    for (size_t i = 0; i < slots.size(); ++i) {
+      if (m.slots[i] == nullptr) continue;
+      const auto& p = f.parameters[i + bound];
+      // Swapped arguments are one mistake: the first that does not fit is reported.
+      if (ok) ok = bind_argument(f, p, *m.slots[i], map);
+      check_mut(p, *m.slots[i]);
+    }
+    check_aliases(site);
+  }
+  note_calls(index, map, site.where);
+  if (!ok) {
+    // A result without axes of its own is known all the same.
+    const bool plain_result = is(f.result, base_type::none) || is_scalar(f.result);
+    return plain_result ? f.result : type{};
+  }
+  return bind_result(f, map, site, m.rest);
+}
+
+type checker::bind_result(const function_info& f, symbol_map& map, call_site& site,
+                          const std::vector<call_argument*>& extra) {
+  std::vector<symbol> missing;
+  const auto see = [&](const size_form& size) {
+    for (const auto& term : size.terms())
+      for (const auto one : term.symbols) {
+        const bool ours = std::find(f.given.begin(), f.given.end(), one) != f.given.end()
+                          || std::find(f.only_in_result.begin(), f.only_in_result.end(), one)
+                               != f.only_in_result.end();
+        if (ours && !map.contains(one)) missing.push_back(one);
+      }
+  };
+  const auto look = [&](const type& what) {
+    for (const auto& one : what.axes) see(one.size);
+    for (const auto& one : what.dims) see(one);
+    if (what.known == refinement::index) see(what.bound.size);
+  };
+  look(f.result);
+  for (const auto& one : f.result.parts) look(one);
+  for (const auto one : missing) {
+    if (map.contains(one)) continue;
+    const auto& name = symbols_[one].name;
+    const auto found = std::find_if(extra.begin(), extra.end(),
+                                    [&](call_argument* a) { return text(a->name) == name; });
+    if (found == extra.end()) {
+      if (std::find(f.given.begin(), f.given.end(), one) != f.given.end()) return {};
+      auto& d = report("E0305", site.where,
+                       fmt::format("the size of `{}` in the result is not given", name),
+                       fmt::format("returns `{}`", show(f.result)));
+      if (f.module == module_) mark(d, symbols_[one].declared, "only here");
+      d.help.push_back(fmt::format("give it by name: `{}=...`", name));
+      return {};
+    }
+    const auto& given = type_of(**found);
+    if (!is(given, base_type::integer)) {
+      report("E0403", (*found)->where,
+             fmt::format("a size is an int, but this is `{}`", show(given)),
+             fmt::format("`{}`", show(given)));
+      return {};
+    }
+    const auto size = given.value ? *given.value : size_form::of(new_symbol(name, (*found)->where));
+    map[one] = {show(size), size};
+  }
+  return replace(f.result, map);
+}
+
+void checker::note_calls(uint32_t callee, const symbol_map& map, span where) {
+  if (function_ == no_index) return;
+  functions_[function_].calls.push_back({callee, where});
+  for (const auto& [theirs, ours] : map)
+    for (const auto& term : ours.size.terms())
+      for (const auto one : term.symbols) bindings_.push_back({one, theirs});
+}
+
+// -- mut -----------------------------------------------------------------------
+
+std::string_view checker::root_of(expr_id id) const {
+  while (t().at(id).kind == expr_kind::member || t().at(id).kind == expr_kind::index)
+    id = t().at(id).left;
+  return t().at(id).kind == expr_kind::name ? text(t().at(id).name) : std::string_view{};
+}
+
+// `m.layer` for a variable and its fields; empty for any other expression.
+std::string checker::path_of(expr_id id) const {
+  if (id == expr_id::none) return {};
+  std::string path;
+  while (t().at(id).kind == expr_kind::member) {
+    path = "." + std::string{text(t().at(id).name)} + path;
+    id = t().at(id).left;
+  }
+  if (t().at(id).kind != expr_kind::name) return {};
+  return std::string{text(t().at(id).name)} + path;
+}
+
+void checker::check_mut(const parameter_info& parameter, const call_argument& given) {
+  const bool written = !(given.mut == span{});
+  if (!parameter.is_mut) {
+    if (!written) return;
+    auto& d = report("E0701", given.where,
+                     fmt::format("`{}` is passed as `mut`, but the parameter `{}` is not",
+                                 text(given.where), parameter.name),
+                     "not changed by the call");
+    d.fixes.push_back({{given.mut.begin, given.where.begin}, ""});
+    d.help.push_back("leave `mut` out");
+    return;
+  }
+  if (is_poison(given.what)) return;
+  if (!written) {
+    auto& d =
+      report("E0702", given.where, fmt::format("`{}` is changed by the call", text(given.where)),
+             "say so with `mut`");
+    d.help.push_back(fmt::format("write `mut {}`", text(given.where)));
+    if (!given.piped) d.fixes.push_back({{given.where.begin, given.where.begin}, "mut "});
+    return;
+  }
+  const auto root = path_of(given.value).empty() ? std::string_view{} : root_of(given.value);
+  const auto found = locals_.find(root);
+  if (found == locals_.end()) {
+    report("E0701", given.where, "only a variable can be passed as `mut`",
+           "the change would be lost");
+    return;
+  }
+  const auto& info = local_infos_[found->second.local];
+  if (info.is_mut) return;
+  auto& d =
+    report("E0701", given.where,
+           fmt::format("`{}` is passed as `mut`, but `{}` is not `mut`", text(given.where), root),
+           "changed by the call");
+  mark(d, info.declared, "declared without `mut`");
+  d.help.push_back(fmt::format("declare it as `mut {}`", root));
+  d.fixes.push_back({{info.declared.begin, info.declared.begin}, "mut "});
+}
+
+void checker::check_aliases(const call_site& site) {
+  std::vector<std::pair<std::string, const call_argument*>> paths;
+  for (const auto& one : site.arguments) {
+    auto path = path_of(one.value);
+    if (path.empty() || !locals_.contains(root_of(one.value))) continue;
+    for (const auto& [other, first] : paths) {
+      const bool any_mut = !(one.mut == span{}) || !(first->mut == span{});
+      const bool overlap =
+        path == other || path.starts_with(other + ".") || other.starts_with(path + ".");
+      if (!any_mut || !overlap) continue;
+      auto& d =
+        report("E0703", one.where,
+               fmt::format("`{}` is passed twice, and changed", text(one.where)), "passed again");
+      mark(d, first->where, first->mut == span{} ? "passed here" : "passed as `mut` here");
+      d.notes.push_back("what is passed as `mut` may not be seen under a second name");
+      return;
+    }
+    paths.emplace_back(std::move(path), &one);
+  }
+}
+
+} // namespace shapescript

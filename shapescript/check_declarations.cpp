@@ -1,0 +1,306 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "shapescript/checker.hpp"
+
+namespace shapescript {
+
+// -- records and models --------------------------------------------------------
+
+void checker::add_batch_norm() {
+  model_info bn{0, nullptr, "BatchNorm", {}, {}, {}, {}};
+  bn.dims.push_back(new_symbol("D", {}));
+  const axis d{"D", size_form::of(bn.dims[0])};
+  bn.scope.emplace("D", d.size);
+  for (const auto* name : {"gain", "bias"})
+    bn.members.push_back({member_kind::param, name, {}, tensor_of({d})});
+  for (const auto* name : {"mean", "var"})
+    bn.members.push_back({member_kind::buffer, name, {}, tensor_of({d})});
+  bn.members.push_back({member_kind::buffer, "count", {}, tensor_of({}, dtype::i64)});
+  models_.push_back(std::move(bn));
+}
+
+void checker::resolve_records() {
+  for (auto& record : records_) {
+    module_ = record.module;
+    size_scope scope;
+    std::map<std::string_view, span> seen;
+    for (const auto& field : record.decl->fields) {
+      const auto name = text(field.name);
+      const auto [place, fresh] = seen.emplace(name, field.name);
+      if (!fresh) {
+        auto& d = report("E0203", field.name, fmt::format("field `{}` is declared twice", name),
+                         "declared again");
+        mark(d, place->second, "first declared here");
+      }
+      auto what = resolve(field.type, scope, true);
+      if (!is_poison(what) && !is_tensor(what)) {
+        report("E0901", t().at(field.type).where,
+               fmt::format("field `{}` is `{}`, and a record holds tensors", name, show(what)),
+               "not a tensor");
+        what = {};
+      }
+      record.fields.push_back(std::move(what));
+    }
+  }
+}
+
+void checker::resolve_models() {
+  for (uint32_t i = 1; i < models_.size(); ++i) {
+    auto& model = models_[i];
+    module_ = model.module;
+    for (const auto where : model.decl->dims) {
+      const std::string name{text(where)};
+      const auto one = new_symbol(name, where);
+      if (!model.scope.emplace(name, size_form::of(one)).second) {
+        report("E0203", where, fmt::format("`{}` is declared twice", name), "declared again");
+        continue;
+      }
+      model.dims.push_back(one);
+    }
+  }
+  for (uint32_t i = 1; i < models_.size(); ++i) resolve_model(i);
+  check_model_cycles();
+}
+
+void checker::resolve_model(uint32_t index) {
+  auto& model = models_[index];
+  module_ = model.module;
+  std::map<std::string_view, span> seen;
+  const auto add_name = [&](span where) {
+    const auto [place, fresh] = seen.emplace(text(where), where);
+    if (fresh) return;
+    auto& d =
+      report("E0203", where, fmt::format("`{}` is declared twice", text(where)), "declared again");
+    mark(d, place->second, "first declared here");
+  };
+  for (const auto& member : model.decl->members) {
+    add_name(member.name);
+    resolve_member(model, member);
+  }
+  for (uint32_t f = 0; f < functions_.size(); ++f) {
+    if (functions_[f].owner != index) continue;
+    add_name(functions_[f].decl->name);
+    model.methods.emplace(text(functions_[f].decl->name), f);
+  }
+}
+
+void checker::resolve_member(model_info& owner, const model_member& member) {
+  member_info out{member.kind, text(member.name), member.name, {}};
+  if (member.kind == member_kind::layer) {
+    auto inner = resolve(member.type, owner.scope, false);
+    if (!is_poison(inner) && !is(inner, base_type::model)) {
+      report("E0202", t().at(member.type).where,
+             fmt::format("layer `{}` is `{}`, and a layer is a model", out.name, show(inner)),
+             "not declared with `model`");
+      inner = {};
+    }
+    out.what = inner;
+    if (member.count != dim_id::none) {
+      resolve_size(member.count, owner.scope, false);
+      out.what = scalar_of(is_poison(inner) ? base_type::poison : base_type::layers);
+      out.what.parts.push_back(inner);
+    }
+    owner.members.push_back(std::move(out));
+    return;
+  }
+  // Names that no dim explains would be axes of any size, which a param cannot have.
+  const auto known = owner.scope.size();
+  const auto first = symbols_.size();
+  size_scope scope = owner.scope;
+  out.what = resolve(member.type, scope, true);
+  if (scope.size() > known) {
+    const auto& stranger = symbols_[first];
+    auto& d = report(
+      "E0802", stranger.declared,
+      fmt::format("`{}` has the axis `{}` of no fixed size", out.name, stranger.name), "not a dim");
+    d.help.push_back(fmt::format("declare `dim {} = ...`, or make it a size of the model: `model "
+                                 "{}[{}]:`",
+                                 stranger.name, owner.name, stranger.name));
+    out.what = {};
+  }
+  if (!is_poison(out.what) && !is_tensor(out.what)) {
+    report("E0202", t().at(member.type).where,
+           fmt::format("`{}` is `{}`, and parameters are tensors", out.name, show(out.what)),
+           "not a tensor type");
+    out.what = {};
+  }
+  if (member.initial == expr_id::none && member.kind == member_kind::param) {
+    auto& d = report("E0801", member.name, fmt::format("param `{}` has no initialiser", out.name),
+                     "how does it begin?");
+    d.help.push_back("add one, such as `= normal(std=0.02)` or `= zeros()`");
+    const auto end = t().at(member.type).where.end;
+    d.fixes.push_back({{end, end}, " = zeros()"});
+  }
+  owner.members.push_back(std::move(out));
+}
+
+void checker::check_model_cycles() {
+  enum class state : uint8_t { fresh, open, done };
+  std::vector<state> states(models_.size(), state::fresh);
+  struct frame {
+    uint32_t model;
+    size_t next;
+  };
+  for (uint32_t first = 1; first < models_.size(); ++first) {
+    std::vector<frame> open;
+    if (states[first] == state::fresh) {
+      open.push_back({first, 0});
+      states[first] = state::open;
+    }
+    while (!open.empty()) {
+      auto& [index, next] = open.back();
+      auto& members = models_[index].members;
+      if (next == members.size()) {
+        states[index] = state::done;
+        open.pop_back();
+        continue;
+      }
+      const auto place = next++;
+      auto& what = members[place].what;
+      const auto& inner = is(what, base_type::layers) ? what.parts[0] : what;
+      if (!is(inner, base_type::model)) continue;
+      const auto target = inner.declaration;
+      if (states[target] == state::open) {
+        module_ = models_[index].module;
+        const auto& decl = models_[index].decl->members[place];
+        report("E0805", t().at(decl.type).where,
+               fmt::format("`{}` contains itself", models_[target].name),
+               index == target ? "a model of the same kind" : "this leads back to it");
+        what = {};
+      } else if (states[target] == state::fresh) {
+        states[target] = state::open;
+        open.push_back({target, 0});
+      }
+    }
+  }
+}
+
+// Initialisers and defaults are expressions without locals.
+void checker::check_initialisers() {
+  for (uint32_t i = 1; i < models_.size(); ++i) {
+    auto& model = models_[i];
+    module_ = model.module;
+    scope_ = &model.scope;
+    function_ = no_index;
+    locals_.clear();
+    for (size_t k = 0; k < model.decl->members.size(); ++k) {
+      const auto& member = model.decl->members[k];
+      if (member.initial == expr_id::none) continue;
+      const auto what = expression(member.initial);
+      const auto& want = model.members[k].what;
+      if (is(what, base_type::initializer) || is_poison(what) || is_poison(want)) continue;
+      const auto fit = fits(what, want);
+      // One number fills a tensor of any shape.
+      if (is_number(what) || fit == misfit::none) continue;
+      report_misfit(fit, what, want, t().at(member.initial).where, "E0404",
+                    fmt::format("`{}`", model.members[k].name));
+    }
+  }
+  scope_ = nullptr;
+}
+
+// -- signatures ----------------------------------------------------------------
+
+void checker::resolve_function(uint32_t index) {
+  auto& f = functions_[index];
+  module_ = f.module;
+  if (f.owner != no_index) f.scope = models_[f.owner].scope;
+  const auto first = static_cast<symbol>(symbols_.size());
+  resolve_parameters(f);
+  for (auto one = first; one < symbols_.size(); ++one) f.given.push_back(one);
+  const auto& decl = *f.decl;
+  f.result = scalar_of(base_type::none);
+  if (decl.tuple_result) {
+    f.result = scalar_of(base_type::tuple);
+    for (const auto one : decl.results) f.result.parts.push_back(resolve(one, f.scope, true));
+  } else if (!decl.results.empty()) {
+    f.result = resolve(decl.results[0], f.scope, true);
+  }
+  for (auto one = first + f.given.size(); one < symbols_.size(); ++one)
+    f.only_in_result.push_back(static_cast<symbol>(one));
+  if (decl.is_extern) check_extern(f);
+  f.resolved = true;
+}
+
+void checker::resolve_parameters(function_info& f) {
+  const auto& decl = *f.decl;
+  std::map<std::string_view, span> seen;
+  for (size_t i = 0; i < decl.parameters.size(); ++i) {
+    const auto& p = decl.parameters[i];
+    parameter_info out{text(p.name), p.name, {}, !(p.mut == span{}), p.initial != expr_id::none};
+    const auto [place, fresh] = seen.emplace(out.name, p.name);
+    if (!fresh) {
+      auto& d = report("E0203", p.name, fmt::format("parameter `{}` is declared twice", out.name),
+                       "declared again");
+      mark(d, place->second, "first declared here");
+    }
+    if (p.type != type_id::none) {
+      out.what = resolve(p.type, f.scope, true);
+    } else if (f.owner != no_index && i == 0) {
+      out.what = scalar_of(base_type::model);
+      out.what.declaration = f.owner;
+      for (const auto one : models_[f.owner].dims) out.what.dims.push_back(size_form::of(one));
+    } else {
+      report("E0110", p.name, "`self` is the first parameter of a method",
+             "a type is missing here, as in `x: [n]`");
+    }
+    if (is(out.what, base_type::record)) {
+      // A batch of records is split along its axis.
+
+      for (const auto& one : out.what.axes)
+        if (const auto lone = one.size.lone()) symbols_[*lone].batch = true;
+    }
+    f.parameters.push_back(std::move(out));
+  }
+  if (f.owner != no_index && (decl.parameters.empty() || text(decl.parameters[0].name) != "self"))
+    report("E0603", decl.name, fmt::format("method `{}` has no `self`", text(decl.name)),
+           "its first parameter is `self` or `mut self`");
+}
+
+void checker::check_extern(function_info& f) {
+  const auto quoted = text(f.decl->python);
+  const auto path = quoted.size() < 2 ? quoted : quoted.substr(1, quoted.size() - 2);
+  if (path.find('.') == path.npos || path.front() == '.' || path.back() == '.')
+    report("E0110", f.decl->python, fmt::format("{} names no Python function", quoted),
+           "expected \"module.function\"");
+  std::optional<size_form> first;
+  std::string first_name;
+  span first_where;
+  for (const auto& p : f.parameters) {
+    if (!is_tensor(p.what)) continue;
+    const bool begins = !p.what.axes.empty() && p.what.axes[0].size.lone().has_value();
+    if (begins && !first) {
+      first = p.what.axes[0].size;
+      first_name = p.what.axes[0].name;
+      first_where = p.where;
+    }
+    if (begins && *first == p.what.axes[0].size) continue;
+    auto& d =
+      report("E1403", p.where,
+             first ? fmt::format("`{}` does not begin with the axis `{}`", p.name, first_name)
+                   : fmt::format("`{}` does not begin with a batch axis", p.name),
+             fmt::format("it is `{}`", show(p.what)));
+    mark(d, first_where, fmt::format("this one begins with `{}`", first_name));
+    d.notes.push_back("an `extern fn` works on each example alone: all its tensors begin with the "
+                      "same axis of examples");
+    return;
+  }
+  const auto check_result = [&](const type& what, type_id id) {
+    if (is_poison(what) || !first) return true;
+    if (is_tensor(what) && !what.axes.empty() && what.axes[0].size == *first) return true;
+    auto& d = report("E1904", t().at(id).where,
+                     fmt::format("the result of `{}` does not begin with its batch axis `{}`",
+                                 text(f.decl->name), first_name),
+                     fmt::format("`{}`", show(what)));
+    mark(d, first_where, fmt::format("the examples are along `{}`", first_name));
+    return false;
+  };
+  for (size_t i = 0; i < f.decl->results.size(); ++i) {
+    const auto& what = f.decl->tuple_result ? f.result.parts[i] : f.result;
+    if (!check_result(what, f.decl->results[i])) return;
+  }
+}
+
+} // namespace shapescript

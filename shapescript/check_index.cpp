@@ -1,0 +1,254 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "shapescript/checker.hpp"
+
+namespace shapescript {
+
+// A builtin that takes axes in brackets: `zeros[b D]`, `causal[n m]`.
+bool checker::index_name(const expr& base) const {
+  if (base.kind != expr_kind::name) return false;
+  const auto word = text(base.name);
+  if (locals_.contains(word) || find(word) != nullptr) return false;
+  static const std::set<std::string_view> names{"zeros",     "ones",   "full",    "arange",
+                                                "linspace",  "normal", "uniform", "randint",
+                                                "bernoulli", "causal", "window",  "eye"};
+  return names.contains(word);
+}
+
+// A size written as an expression: a number, an axis of this function, or arithmetic of them.
+std::optional<size_form> checker::size_from(expr_id id) {
+  const auto& node = t().at(id);
+  if (node.kind == expr_kind::name && scope_ != nullptr) {
+    const auto word = text(node.name);
+    const auto local = locals_.find(word);
+    if (local == locals_.end()) return size_of_name(node.name, *scope_, false);
+  }
+  const auto what = expression(id);
+  if (is_poison(what)) return std::nullopt;
+  if (is(what, base_type::integer) && what.value) {
+    const auto number = what.value->number();
+    if (!number || *number >= 1) return what.value;
+    report("E0302", node.where, fmt::format("a size is at least 1, and this is {}", *number),
+           "below 1");
+    return std::nullopt;
+  }
+  if (is(what, base_type::integer)) {
+    // A host int: some size that is not known here.
+    return size_form::of(new_symbol(std::string{text(node.where)}, node.where));
+  }
+  report("E0403", node.where, fmt::format("a size is an int, but this is `{}`", show(what)),
+         fmt::format("`{}`", show(what)));
+  return std::nullopt;
+}
+
+std::optional<std::vector<axis>> checker::axes_in_brackets(const expr& node) {
+  std::vector<axis> axes;
+  for (const auto& one : node.arguments) {
+    const auto size = size_from(one.value);
+    if (!size) return std::nullopt;
+    std::string name;
+    const auto written = text(t().at(one.value).where);
+    if (t().at(one.value).kind != expr_kind::integer)
+      for (const char c : written)
+        if (c != ' ') name += c;
+    axes.push_back({name, *size});
+  }
+  return axes;
+}
+
+type checker::construct(const expr& node) {
+  const auto word = text(t().at(node.left).name);
+  const auto axes = axes_in_brackets(node);
+  if (!axes) return {};
+  auto out = tensor_of(*axes);
+  if (word == "causal" || word == "window") {
+    out.element = dtype::boolean;
+    if (axes->size() != 2) {
+      report("E0406", node.where, fmt::format("`{}` has two axes", word), "as in `causal[n m]`");
+      return {};
+    }
+  } else if (word == "zeros" || word == "ones" || word == "eye") {
+    out.known = word == "ones" ? refinement::pos : refinement::unit;
+  } else if (word == "arange") {
+    if (axes->size() != 1) {
+      report("E0406", node.where, "`arange` has one axis", "as in `arange[n]`");
+      return {};
+    }
+    out.element = dtype::i64;
+    out.known = refinement::index;
+    out.bound = axes->front();
+  } else if (word == "randint") {
+    out.element = dtype::i64;
+  } else if (word == "bernoulli") {
+    out.element = dtype::boolean;
+  }
+  return out;
+}
+
+type checker::index(const expr& node) {
+  const auto& base_node = t().at(node.left);
+  if (index_name(base_node)) return construct(node);
+  const auto base = expression(node.left);
+  if (is_poison(base)) {
+    for (const auto& one : node.arguments)
+      if (!node.axes) expression(one.value);
+    return {};
+  }
+  if (is(base, base_type::declared_type) && base.name == "model") {
+    auto out = base;
+    return out;
+  }
+  if (is(base, base_type::layers)) {
+    const auto what = expression(node.arguments[0].value);
+    if (!is_poison(what) && !is(what, base_type::integer))
+      report("E0403", node.arguments[0].where,
+             fmt::format("a list is indexed by an int, not `{}`", show(what)),
+             fmt::format("`{}`", show(what)));
+    return base.parts[0];
+  }
+  if (is_tensor(base) || (is(base, base_type::record) && !base.axes.empty())) {
+    device_work(node.where, "indexing a tensor");
+    return index_tensor(node, base);
+  }
+  report("E0509", base_node.where, fmt::format("`{}` cannot be indexed", show(base)),
+         "not a tensor or a list");
+  return {};
+}
+
+// `x[0..4]`: replaces the axis by the part of it.
+bool checker::index_range(const expr& item, axis& over) {
+  size_form ends[2] = {size_form{0}, over.size};
+  for (const int side : {0, 1}) {
+    const auto id = side == 0 ? item.left : item.right;
+    if (id == expr_id::none) continue;
+    const auto& node = t().at(id);
+    const auto what = expression(id);
+    if (is_poison(what)) return false;
+    const auto number = what.value ? what.value->number() : std::nullopt;
+    if (!what.value) {
+      report("E0416", node.where, "the size of this range is not known",
+             "its ends are numbers or dims");
+      return false;
+    }
+    if (number && *number < 0) {
+      report("E0416", node.where, "an index is 0 or more", "negative");
+      return false;
+    }
+    const auto size = over.size.number();
+    if (number && size && *number > *size) {
+      report("E0416", node.where, fmt::format("{} is past the end of `{}`", *number, show(over)),
+             fmt::format("its size is {}", *size));
+      return false;
+    }
+    ends[side] = *what.value;
+  }
+  over.size = ends[1] - ends[0];
+  const auto number = over.size.number();
+  if (!number || *number >= 1) return true;
+  report("E0416", item.where, "this range is empty", fmt::format("of size {}", *number));
+  return false;
+}
+
+// One item of an index; `place` is the axis it is about. An axis that goes is marked by size 0.
+bool checker::index_one(const expr& node, const argument& one, std::vector<axis>& axes,
+                        size_t& place, std::vector<axis>& gathered) {
+  const auto& item = t().at(one.value);
+  if (!(one.name == span{})) {
+    const auto found = find_axis(axes, text(one.name));
+    if (!found) {
+      std::vector<std::string_view> known;
+      for (const auto& a : axes) known.push_back(a.name);
+      auto& d =
+        report("E0405", one.name, fmt::format("`{}` has no axis `{}`", show(axes), text(one.name)),
+               "no such axis");
+      suggest(d, one.name, text(one.name), known);
+      return false;
+    }
+    place = *found;
+  } else if (place >= axes.size()) {
+    report("E0416", one.where, fmt::format("`{}` has {} axes", show(axes), axes.size()),
+           "one index too many");
+    return false;
+  }
+  auto& over = axes[place++];
+  crossing(node.where, "indexing", over);
+  if (item.kind == expr_kind::range) return index_range(item, over);
+  const auto what = expression(one.value);
+  if (is_poison(what)) return false;
+  const auto size = over.size.number();
+  if (is(what, base_type::integer)) {
+    const auto number = what.value ? what.value->number() : std::nullopt;
+    if (number && *number < 0) {
+      auto& d = report("E0416", item.where, "an index is 0 or more", "negative");
+      d.help.push_back("the last one is `last(1)`");
+      return false;
+    }
+    if (number && size && *number >= *size) {
+      report("E0416", item.where,
+             fmt::format("index {} is past the end of `{}`", *number, show(over)),
+             fmt::format("its size is {}", *size));
+      return false;
+    }
+    over.size = size_form{0};
+    return true;
+  }
+  if (is_tensor(what) && !is_float(what.element) && what.element != dtype::boolean) {
+    const auto bound = what.bound.size.number();
+    const bool within = what.known == refinement::index
+                        && (what.bound.size == over.size || (bound && size && *bound <= *size));
+    if (!within) {
+      auto& d =
+        report("E0505", item.where,
+               fmt::format("`{}` is no index of the axis `{}`", show(what), show(over)),
+               what.known == refinement::index ? fmt::format("it may be up to {}", show(what.bound))
+                                               : "its bound is not known");
+      explain_sizes(d, {over}, {what.bound});
+      d.help.push_back(fmt::format("if it is one all the same, say so: `... as {} Index[{}]`",
+                                   show(what.axes), show(over)));
+      return false;
+    }
+    gathered = what.axes;
+    over.size = size_form{0};
+    return true;
+  }
+  report("E0505", item.where,
+         fmt::format("an index is an int or an `Index` tensor, not `{}`", show(what)),
+         fmt::format("`{}`", show(what)));
+  return false;
+}
+
+type checker::index_tensor(const expr& node, const type& base) {
+  auto axes = base.axes;
+  size_t place = 0;
+  std::vector<axis> gathered;
+  bool ok = true;
+  size_t at = 0;
+  if (node.axes) {
+    report("E0110", node.where, "an index is separated by commas", "as in `x[i, j]`");
+    return {};
+  }
+  for (const auto& one : node.arguments) {
+    std::vector<axis> here;
+    const auto before = place;
+    ok &= index_one(node, one, axes, place, here);
+    if (!here.empty()) {
+      gathered = here;
+      at = one.name == span{} ? before : place - 1;
+    }
+  }
+  if (!ok) return {};
+  auto out = base;
+  if (out.known == refinement::prob) out.known = refinement::unit;
+  out.axes.clear();
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (!gathered.empty() && i == at)
+      out.axes.insert(out.axes.end(), gathered.begin(), gathered.end());
+    const auto number = axes[i].size.number();
+    if (!number || *number != 0) out.axes.push_back(axes[i]);
+  }
+  return out;
+}
+
+} // namespace shapescript

@@ -1,0 +1,215 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "shapescript/checker.hpp"
+
+namespace shapescript {
+
+// Which functions run in the controller and which on the workers, and what follows from it.
+void checker::place_functions() {
+  report_host_in_device();
+  // A function that calls a controller function is one.
+  std::vector<std::vector<uint32_t>> callers(functions_.size());
+  std::vector<uint32_t> open;
+  for (uint32_t i = 0; i < functions_.size(); ++i) {
+    auto& f = functions_[i];
+    for (const auto& edge : f.calls) callers[edge.callee].push_back(i);
+    if (!(f.host_site == span{})) {
+      f.host = true;
+      open.push_back(i);
+    }
+  }
+  while (!open.empty()) {
+    const auto index = open.back();
+    open.pop_back();
+    for (const auto caller : callers[index]) {
+      if (std::exchange(functions_[caller].host, true)) continue;
+      open.push_back(caller);
+    }
+  }
+  report_device_in_host();
+  report_recursion();
+  spread_batches();
+  answer_questions();
+}
+
+void checker::report_host_in_device() {
+  // What is differentiated, scanned or mapped runs on the workers, with all it calls.
+  std::vector<uint32_t> open;
+  std::vector<bool> on_device(functions_.size(), false);
+  std::vector<span> because(functions_.size());
+  for (const auto& [index, where] : device_roots_) {
+    if (on_device[index]) continue;
+    on_device[index] = true;
+    because[index] = where;
+    open.push_back(index);
+  }
+  while (!open.empty()) {
+    const auto index = open.back();
+    open.pop_back();
+    for (const auto& edge : functions_[index].calls) {
+      if (on_device[edge.callee]) continue;
+      on_device[edge.callee] = true;
+      because[edge.callee] = edge.where;
+      open.push_back(edge.callee);
+    }
+  }
+  for (uint32_t i = 0; i < functions_.size(); ++i) {
+    auto& f = functions_[i];
+    if (!on_device[i]) continue;
+    module_ = f.module;
+    if (!(f.host_site == span{})) {
+      auto& d = report("E1801", f.host_site,
+                       fmt::format("{} is host work, but `{}` runs on the devices", f.host_what,
+                                   text(f.decl->name)),
+                       "runs in the controller");
+      mark(d, because[i], "so it is a device function");
+      d.help.push_back("return the value, and do this in the function that calls for it");
+    }
+    // It was reported: its callers are what they are without it.
+    f.host_site = {};
+  }
+}
+
+void checker::report_device_in_host() {
+  for (auto& f : functions_) {
+    module_ = f.module;
+    const auto name = text(f.decl->name);
+    if (f.host && !(f.device_site == span{})) {
+      auto& d = report(
+        "E1803", f.device_site,
+        fmt::format("{} is device work, but `{}` is a controller function", f.device_what, name),
+        "runs on the devices");
+      if (!(f.host_site == span{}))
+        mark(d, f.host_site, fmt::format("{} runs in the controller", f.host_what));
+      d.help.push_back("move the device work into a function of its own, and call it here");
+    }
+    if (f.host || f.decl->is_extern) continue;
+    for (const auto& p : f.parameters) {
+      if (!is(p.what, base_type::dataset) && !is(p.what, base_type::batches)) continue;
+      auto& d = report("E1804", p.where,
+                       fmt::format("`{}` takes a dataset, but does no controller work", name),
+                       fmt::format("`{}`", show(p.what)));
+      d.notes.push_back("datasets live in the controller; a device function takes a batch, as in "
+                        "`batch: [b] Digit`");
+      break;
+    }
+  }
+}
+
+void checker::report_recursion() {
+  // Strongly connected device functions, with stacks of our own.
+  enum class state : uint8_t { fresh, open, done };
+  struct frame {
+    uint32_t function;
+    size_t next;
+  };
+  std::vector<state> states(functions_.size(), state::fresh);
+  for (uint32_t first = 0; first < functions_.size(); ++first) {
+    std::vector<frame> open;
+    if (states[first] != state::fresh || functions_[first].host) continue;
+    states[first] = state::open;
+    open.push_back({first, 0});
+    while (!open.empty()) {
+      const auto index = open.back().function;
+      const auto place = open.back().next++;
+      const auto& f = functions_[index];
+      if (place == f.calls.size()) {
+        states[index] = state::done;
+        open.pop_back();
+        continue;
+      }
+      const auto& edge = f.calls[place];
+      if (functions_[edge.callee].host) continue;
+      if (states[edge.callee] == state::fresh) {
+        states[edge.callee] = state::open;
+        open.push_back({edge.callee, 0});
+      } else if (states[edge.callee] == state::open) {
+        module_ = f.module;
+        auto& d = report("E0607", edge.where,
+                         fmt::format("`{}` calls itself, and device functions cannot",
+                                     modules_[functions_[edge.callee].module]->text.text(
+                                       functions_[edge.callee].decl->name)),
+                         index == edge.callee ? "calls the function it is in"
+                                              : "leads back to where it came from");
+        d.notes.push_back(
+          "a device function is one fixed graph; repeat with `scan`, or with a loop "
+          "over a range");
+      }
+    }
+  }
+}
+
+// A callee's axis is one of batches if any caller's is.
+void checker::spread_batches() {
+  std::multimap<symbol, symbol> targets(bindings_.begin(), bindings_.end());
+  std::vector<symbol> open;
+  for (symbol one = 0; one < symbols_.size(); ++one)
+    if (symbols_[one].batch) open.push_back(one);
+  while (!open.empty()) {
+    const auto one = open.back();
+    open.pop_back();
+    const auto [begin, end] = targets.equal_range(one);
+    for (auto i = begin; i != end; ++i) {
+      if (std::exchange(symbols_[i->second].batch, true)) continue;
+      open.push_back(i->second);
+    }
+  }
+}
+
+std::string checker::count_devices() const {
+  return fmt::format("{} devices", devices_);
+}
+
+void checker::answer_questions() {
+  if (devices_ < 2) return;
+  for (const auto& f : functions_) {
+    module_ = f.module;
+    for (const auto& question : f.questions) {
+      for (const auto& one : question.axes) {
+        const auto lone = one.size.lone();
+        const bool batch = lone && symbols_[*lone].batch;
+        const bool split = split_dims_.contains(one.name);
+        if (question.kind == split_question::python && (batch || split)) {
+          answer_python(f, question, one, batch);
+          break;
+        }
+        if (question.kind == split_question::crossing && batch) {
+          auto& d = report("E1902", question.where,
+                           fmt::format("`{}` mixes the examples along `{}`, which are split across "
+                                       "the {}",
+                                       question.operation, one.name, count_devices()),
+                           fmt::format("across the batch axis `{}`", one.name));
+          d.notes.push_back(fmt::format("with {} each one holds part of every batch, so that none "
+                                        "sees all examples",
+                                        count_devices()));
+          d.help.push_back("work along another axis, or run this on one device");
+        }
+      }
+    }
+  }
+}
+
+void checker::answer_python(const function_info& f, const split_question& question,
+                            const axis& over, bool batch) {
+  (void)f;
+  const auto& path = question.operation;
+  const auto name = path.substr(path.rfind('.') + 1);
+  auto& d = report("E1901", question.where,
+                   fmt::format("`{}` is split across the {}, but `{}` is Python, which runs in the "
+                               "controller",
+                               text(question.where), count_devices(), text(question.callee)),
+                   fmt::format("split along its {}axis `{}`", batch ? "batch " : "", over.name));
+  mark(d, question.callee, "a Python function");
+  d.notes.push_back(fmt::format("with {} each one holds part of every batch, and Python calls run "
+                                "once, in the controller; this one would gather the batch through "
+                                "the controller's CPU at every step",
+                                count_devices()));
+  d.help.push_back(fmt::format("move `{0}` into the dataset, so it runs on each example as it's "
+                               "loaded, or declare it per example with `extern fn {0}(...) = "
+                               "\"{1}\"`, so each device runs it on its own examples",
+                               name, path));
+}
+
+} // namespace shapescript

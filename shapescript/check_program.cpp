@@ -1,0 +1,302 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "shapescript/checker.hpp"
+
+namespace shapescript {
+
+// -- files and names -----------------------------------------------------------
+
+uint32_t checker::load_module(const source& text) {
+  auto info = std::make_unique<module_info>(module_info{text, {}, {}, false});
+  info->program = parse(info->text);
+  info->lenient = !info->program.diagnostics.empty();
+  modules_.push_back(std::move(info));
+  return static_cast<uint32_t>(modules_.size() - 1);
+}
+
+void checker::import_file(uint32_t module, const import_decl& decl) {
+  module_ = module;
+  std::string path;
+  const auto& own = mod().text.name();
+  if (const auto slash = own.rfind('/'); slash != own.npos) path = own.substr(0, slash + 1);
+  for (size_t i = 0; i < decl.path.size(); ++i)
+    path += (i > 0 ? "/" : "") + std::string{text(decl.path[i])};
+  path += ".ss";
+  const span where{decl.path.front().begin, decl.path.back().end};
+  if (!loaded_.contains(path)) {
+    loaded_[path] = no_index;
+    auto text = load_ ? load_(path)
+                      : moxzi::result<source>{moxzi::fail(
+                        moxzi::base_errc::io, "{}: other files are not read here", path)};
+    if (!text) {
+      auto& d = report("E0201", where, fmt::format("no file `{}`", path), text.error().message);
+      d.help.push_back(fmt::format("a Python module is imported with `import python {}`",
+                                   this->text(decl.path.front())));
+      return;
+    }
+    loaded_[path] = load_module(*text);
+  }
+  const auto target = loaded_[path];
+  if (target == no_index) return;
+  const auto& devices = modules_[target]->program.program.devices;
+  const auto& ours = modules_[0]->program.program.devices;
+  if (!devices.empty()) {
+    const auto theirs = modules_[target]->text.text(devices[0].where);
+    if (ours.empty() || modules_[0]->text.text(ours[0].where) != theirs)
+      report("E0208", where, fmt::format("`{}` has another `devices` line", path),
+             fmt::format("it says `{}`", theirs));
+  }
+}
+
+void checker::declare(std::string_view name, entity what) {
+  auto& names = modules_[module_]->names;
+  const auto [place, fresh] = names.emplace(name, what);
+  if (fresh) return;
+  auto& d =
+    report("E0203", what.declared, fmt::format("`{}` is declared twice", name), "declared again");
+  mark(d, place->second.declared, "first declared here");
+}
+
+void checker::collect_names(uint32_t module) {
+  module_ = module;
+  const auto& program = t();
+  for (const auto& [kind, index] : program.order) {
+    switch (kind) {
+      case decl_kind::devices:
+        break;
+      case decl_kind::dim: {
+        const auto& decl = program.dim_decls[index];
+        declare(text(decl.name), {entity::dim, uint32_t(dims_.size()), decl.name});
+        dims_.push_back({module, &decl});
+        break;
+      }
+      case decl_kind::data: {
+        const auto& decl = program.data[index];
+        declare(text(decl.name), {entity::record, uint32_t(records_.size()), decl.name});
+        records_.push_back({module, &decl, {}});
+        break;
+      }
+      case decl_kind::model: {
+        const auto& decl = program.models[index];
+        const auto place = uint32_t(models_.size());
+        declare(text(decl.name), {entity::model, place, decl.name});
+        models_.push_back({module, &decl, text(decl.name), {}, {}, {}, {}});
+        for (const auto method : decl.methods) {
+          function_info f;
+          f.module = module;
+          f.decl = &program.functions[method];
+          f.owner = place;
+          functions_.push_back(std::move(f));
+        }
+        break;
+      }
+      case decl_kind::function: {
+        function_info f;
+        f.module = module;
+        f.decl = &program.functions[index];
+        declare(text(f.decl->name), {entity::function, uint32_t(functions_.size()), f.decl->name});
+        functions_.push_back(std::move(f));
+        break;
+      }
+      case decl_kind::import: {
+        const auto& decl = program.imports[index];
+        entity what{entity::python, index, decl.name};
+        if (!decl.python) {
+          std::string path;
+          const auto& own = mod().text.name();
+          if (const auto slash = own.rfind('/'); slash != own.npos) path = own.substr(0, slash + 1);
+          for (size_t i = 0; i < decl.path.size(); ++i)
+            path += (i > 0 ? "/" : "") + std::string{text(decl.path[i])};
+          what.kind = entity::file;
+          what.index = loaded_[path + ".ss"];
+        }
+        declare(text(decl.name), what);
+        break;
+      }
+    }
+  }
+}
+
+const entity* checker::find(std::string_view name) const {
+  const auto place = mod().names.find(name);
+  return place == mod().names.end() ? nullptr : &place->second;
+}
+
+// -- dims ----------------------------------------------------------------------
+
+namespace {
+
+// The names in a size.
+void names_in(const tree& t, dim_id id, std::vector<span>& out) {
+  std::vector<dim_id> open{id};
+  while (!open.empty()) {
+    const auto& node = t.at(open.back());
+    open.pop_back();
+    if (node.kind == dim_expr::name) out.push_back(node.where);
+    if (node.kind != dim_expr::binary) continue;
+    open.push_back(node.right);
+    open.push_back(node.left);
+  }
+}
+
+} // namespace
+
+void checker::resolve_dims() {
+  // Depth first with a stack of its own: a chain of dims may be as long as the file.
+  enum class state : uint8_t { fresh, open, done };
+  std::vector<state> states(dims_.size(), state::fresh);
+  for (uint32_t first = 0; first < dims_.size(); ++first) {
+    std::vector<uint32_t> open;
+    if (states[first] == state::fresh) open.push_back(first);
+    while (!open.empty()) {
+      const auto index = open.back();
+      module_ = dims_[index].module;
+      if (states[index] == state::done) {
+        open.pop_back();
+        continue;
+      }
+      if (states[index] == state::open) {
+        resolve_dim(index);
+        states[index] = state::done;
+        open.pop_back();
+        continue;
+      }
+      states[index] = state::open;
+      std::vector<span> names;
+      names_in(t(), dims_[index].decl->value, names);
+      for (const auto where : names) {
+        const auto* found = find(text(where));
+        if (found == nullptr || found->kind != entity::dim) continue;
+        if (states[found->index] == state::fresh) {
+          open.push_back(found->index);
+        } else if (states[found->index] == state::open) {
+          // The first of the circle in the file is named; its members are not known.
+          const auto begin = std::find(open.begin(), open.end(), found->index);
+          auto lowest = found->index;
+          for (auto i = begin; i != open.end(); ++i) {
+            if (states[*i] == state::open) lowest = std::min(lowest, *i);
+          }
+          auto& d = report("E0303", dims_[lowest].decl->name,
+                           fmt::format("`{}` is defined by itself", text(dims_[lowest].decl->name)),
+                           "its size depends on itself");
+          if (index != lowest) mark(d, dims_[index].decl->name, "by way of this one");
+          states[index] = state::done;
+          break;
+        }
+      }
+    }
+  }
+}
+
+void checker::resolve_dim(uint32_t index) {
+  const auto& decl = *dims_[index].decl;
+  size_scope none;
+  // A name in a dim is a dim: there are no symbolic sizes here.
+  std::vector<span> names;
+  names_in(t(), decl.value, names);
+  std::vector<std::string_view> known;
+  for (const auto where : names) {
+    const auto* found = find(text(where));
+    if (found != nullptr && found->kind == entity::dim) {
+      if (!dims_[found->index].known) return; // reported there
+      continue;
+    }
+    if (lenient()) return;
+    for (const auto& [name, what] : mod().names)
+      if (what.kind == entity::dim) known.push_back(name);
+    auto& d =
+      report("E0201", where, fmt::format("unknown dim `{}`", text(where)), "no dim has this name");
+    suggest(d, where, text(where), known);
+    return;
+  }
+  const auto size = resolve_size(decl.value, none, false);
+  if (!size) return;
+  const auto number = size->number();
+  const auto where = t().at(decl.value).where;
+  if (!number) {
+    report("E0302", where, fmt::format("`{}` does not fit 64 bits", text(decl.name)), "too large");
+  } else if (*number < 1) {
+    report("E0302", where,
+           fmt::format("`{}` is {}, but a size is at least 1", text(decl.name), *number),
+           fmt::format("this is {}", *number));
+  } else {
+    dims_[index].known = true;
+    dims_[index].value = *number;
+  }
+}
+
+// -- devices -------------------------------------------------------------------
+
+void checker::check_devices() {
+  module_ = 0;
+  const auto& lines = t().devices;
+  if (lines.empty()) return;
+  for (size_t i = 1; i < lines.size(); ++i) {
+    auto& d = report("E0208", {lines[i].where.begin, lines[i].where.begin + 7},
+                     "a program has one `devices` line", "a second one");
+    mark(d, {lines[0].where.begin, lines[0].where.begin + 7}, "the first one");
+  }
+  const auto& line = lines[0];
+  const auto kind = text(line.kind);
+  if (kind != "cpu" && kind != "cuda" && kind != "mps") {
+    auto& d = report("E1501", line.kind, fmt::format("unknown kind of device `{}`", kind),
+                     "known are `cpu`, `cuda` and `mps`");
+    suggest(d, line.kind, kind, {"cpu", "cuda", "mps"});
+  }
+  if (kind == "mps" && !line.indices.empty())
+    report("E1507", line.list, "`mps` is one device, without a list", "leave this out");
+  std::map<std::string_view, span> seen;
+  for (const auto where : line.indices) {
+    const auto [place, fresh] = seen.emplace(text(where), where);
+    if (fresh) continue;
+    auto& d =
+      report("E1502", where, fmt::format("device {} is listed twice", text(where)), "again");
+    mark(d, place->second, "listed here");
+  }
+  devices_ = std::max<size_t>(1, seen.size());
+  for (const auto& option : line.options) check_option(line, option);
+}
+
+void checker::check_option(const devices_decl& line, const devices_option& option) {
+  if (!option.well_formed) {
+    auto& d =
+      report("E1504", option.where, fmt::format("unknown devices option `{}`", text(option.where)),
+             "known are `shard params` and `split NAME`");
+    suggest(d, option.where, text(option.where), {"shard params"});
+    return;
+  }
+  if (devices_ < 2) {
+    report("W1501", option.where,
+           fmt::format("`{}` does nothing on one device", text(option.where)), "without effect");
+  }
+  if (text(option.word) != "split") return;
+  for (const auto where : option.names) {
+    const auto* found = find(text(where));
+    if (found == nullptr || found->kind != entity::dim) {
+      if (found == nullptr && lenient()) continue;
+      auto& d = report("E1505", where, fmt::format("`{}` is no dim", text(where)),
+                       "only an axis with a declared size can be split");
+      std::vector<std::string_view> known;
+      for (const auto& [name, what] : mod().names)
+        if (what.kind == entity::dim) known.push_back(name);
+      suggest(d, where, text(where), known);
+      continue;
+    }
+    const auto& dim = dims_[found->index];
+    if (dim.known && dim.value % static_cast<int64_t>(devices_) != 0) {
+      auto& d = report(
+        "E1506", where,
+        fmt::format("`{}` is {}, which {} devices do not divide", text(where), dim.value, devices_),
+        fmt::format("{} / {} leaves {}", dim.value, devices_,
+                    dim.value % static_cast<int64_t>(devices_)));
+      mark(d, line.list, fmt::format("{} devices", devices_));
+      mark(d, dim.decl->name, "the size is given here");
+    } else if (devices_ > 1) {
+      split_dims_.emplace(text(where));
+    }
+  }
+}
+
+} // namespace shapescript

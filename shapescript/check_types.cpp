@@ -1,0 +1,489 @@
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "shapescript/checker.hpp"
+
+namespace shapescript {
+
+namespace {
+
+std::optional<int64_t> parse_integer(std::string_view text) {
+  std::string digits;
+  for (const char c : text)
+    if (c >= '0' && c <= '9')
+      digits += c;
+    else if (c != '_')
+      return std::nullopt;
+  int64_t value = 0;
+  const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (failed != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+std::string without_spaces(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (c != ' ' && c != '\n' && c != '\r') out += c;
+  return out;
+}
+
+} // namespace
+
+// -- sizes ---------------------------------------------------------------------
+
+symbol checker::new_symbol(std::string name, span declared) {
+  symbols_.push_back({std::move(name), module_, declared, false});
+  return static_cast<symbol>(symbols_.size() - 1);
+}
+
+std::optional<size_form> checker::size_of_name(span where, size_scope& scope, bool fresh) {
+  const auto name = text(where);
+  if (const auto found = scope.find(name); found != scope.end()) return found->second;
+  if (const auto* found = find(name); found != nullptr && found->kind == entity::dim) {
+    const auto& dim = dims_[found->index];
+    if (!dim.known) return std::nullopt;
+    return size_form{dim.value};
+  }
+  const bool lower = name.front() == '_' || (name.front() >= 'a' && name.front() <= 'z');
+  if (lower && fresh) {
+    const auto size = size_form::of(new_symbol(std::string{name}, where));
+    scope.emplace(name, size);
+    return size;
+  }
+  if (lenient()) return std::nullopt;
+  std::vector<std::string_view> known;
+  for (const auto& [other, what] : mod().names)
+    if (what.kind == entity::dim) known.push_back(other);
+  for (const auto& [other, size] : scope) known.push_back(other);
+  auto& d = report("E0205", where, fmt::format("no dim is called `{}`", name),
+                   lower ? "not a size known here" : "a capitalised axis must be a declared dim");
+  suggest(d, where, name, known);
+  if (!lower) d.notes.push_back("an axis of any size begins with a lower-case letter");
+  return std::nullopt;
+}
+
+std::optional<size_form> checker::combine(const dim_expr& node, const size_form& x,
+                                          const size_form& y) {
+  switch (node.operation) {
+    case token_kind::plus:
+      return x + y;
+    case token_kind::minus:
+      return x - y;
+    case token_kind::times:
+      return x * y;
+    default:
+      break;
+  }
+  auto quotient = divide(x, y);
+  if (!quotient)
+    report("E0301", node.where,
+           fmt::format("`{}` is not exact: {} / {}", text(node.where), show(x), show(y)),
+           "a size is a whole number");
+  return quotient;
+}
+
+std::optional<size_form> checker::resolve_size(dim_id id, size_scope& scope, bool fresh) {
+  const auto& node = t().at(id);
+  switch (node.kind) {
+    case dim_expr::integer: {
+      const auto value = parse_integer(text(node.where));
+      if (!value) return std::nullopt;
+      return size_form{*value};
+    }
+    case dim_expr::name:
+      return size_of_name(node.where, scope, fresh);
+    case dim_expr::binary: {
+      const auto left = resolve_size(node.left, scope, fresh);
+      const auto right = resolve_size(node.right, scope, fresh);
+      if (!left || !right) return std::nullopt;
+      return combine(node, *left, *right);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+axis checker::resolve_axis(dim_id id, size_scope& scope, bool fresh, bool& ok) {
+  const auto& node = t().at(id);
+  axis one;
+  const auto size = resolve_size(id, scope, fresh);
+  if (!size) {
+    ok = false;
+    return one;
+  }
+  one.size = *size;
+  const auto number = size->number();
+  if ((number && *number < 1) || size->too_large()) {
+    report("E0302", node.where,
+           fmt::format("size `{}` is {}", text(node.where),
+                       number ? std::to_string(*number) : std::string{"too large"}),
+           "a size is at least 1");
+    ok = false;
+  }
+  if (node.kind != dim_expr::integer) one.name = without_spaces(text(node.where));
+  return one;
+}
+
+// -- types ---------------------------------------------------------------------
+
+type checker::resolve(type_id id, size_scope& scope, bool fresh) {
+  if (id == type_id::none) return {};
+  const auto& node = t().at(id);
+  switch (node.kind) {
+    case type_expr::tensor:
+      return resolve_tensor(node, scope, fresh);
+    case type_expr::named:
+      return resolve_named(node, scope, fresh);
+    case type_expr::function: {
+      auto out = scalar_of(base_type::function);
+      out.declaration = no_index;
+      for (const auto one : node.parameters) out.parts.push_back(resolve(one, scope, fresh));
+      out.parts.push_back(resolve(node.result, scope, fresh));
+      return out;
+    }
+    default:
+      return {};
+  }
+}
+
+type checker::resolve_tensor(const type_expr& node, size_scope& scope, bool fresh) {
+  auto out = tensor_of({});
+  bool ok = true;
+  for (const auto id : node.axes) out.axes.push_back(resolve_axis(id, scope, fresh, ok));
+  for (const auto& element : node.elements) {
+    if (!apply_element(element, out, scope, fresh)) ok = false;
+    if (is(out, base_type::record) && &element != &node.elements.back()) {
+      report("E0202", node.elements.back().where, "nothing can follow a record in a type",
+             "not expected here");
+      ok = false;
+      break;
+    }
+  }
+  return ok ? out : type{};
+}
+
+bool checker::apply_element(const element_name& element, type& out, size_scope& scope, bool fresh) {
+  const auto name = text(element.name);
+  if (const auto dt = dtype_named(name)) {
+    out.element = *dt;
+    return true;
+  }
+  const auto one_dim = [&]() -> bool {
+    if (element.dims.size() != 1) {
+      report("E0202", element.where, fmt::format("`{}` takes one size", name), "as in `Index[C]`");
+      return false;
+    }
+    bool ok = true;
+    out.bound = resolve_axis(element.dims[0], scope, fresh, ok);
+    return ok;
+  };
+  if (name == "NonNeg" || name == "Pos" || name == "Unit") {
+    out.known = name == "NonNeg" ? refinement::nonneg
+                : name == "Pos"  ? refinement::pos
+                                 : refinement::unit;
+    return true;
+  }
+  if (name == "Prob") {
+    out.known = refinement::prob;
+    return one_dim();
+  }
+  if (name == "Index") {
+    out.known = refinement::index;
+    out.element = dtype::i64;
+    return one_dim();
+  }
+  const auto* found = find(name);
+  if (found != nullptr && found->kind == entity::record) {
+    out.base = base_type::record;
+    out.declaration = found->index;
+    return true;
+  }
+  if (found != nullptr) {
+    report("E0903", element.name, fmt::format("a batch holds records, and `{}` is none", name),
+           "not declared with `data`");
+    return false;
+  }
+  if (lenient()) return false;
+  std::vector<std::string_view> known{"f32",    "f64", "f16",  "bf16", "i8",
+                                      "i16",    "i32", "i64",  "u8",   "bool",
+                                      "NonNeg", "Pos", "Unit", "Prob", "Index"};
+  for (const auto& [other, what] : mod().names)
+    if (what.kind == entity::record) known.push_back(other);
+  auto& d = report("E0202", element.name, fmt::format("unknown element type `{}`", name),
+                   "neither a dtype, a refinement nor a record");
+  suggest(d, element.name, name, known);
+  return false;
+}
+
+type checker::resolve_named(const type_expr& node, size_scope& scope, bool fresh) {
+  const auto name = text(node.name);
+  static const std::map<std::string_view, base_type> simple{{"int", base_type::integer},
+                                                            {"float", base_type::real},
+                                                            {"bool", base_type::boolean},
+                                                            {"str", base_type::text},
+                                                            {"Rng", base_type::generator}};
+  if (const auto found = simple.find(name); found != simple.end() && !node.has_arguments)
+    return scalar_of(found->second);
+  if (name == "AdamW" || name == "Adam" || name == "Sgd" || name == "Lion" || name == "Grad"
+      || name == "Dataset" || name == "Batches")
+    return resolve_generic(node, scope, fresh);
+  if (name == "BatchNorm") return model_use(0, node, scope, fresh);
+  const auto* found = find(name);
+  if (found != nullptr && found->kind == entity::model)
+    return model_use(found->index, node, scope, fresh);
+  if (found != nullptr && found->kind == entity::record && !node.has_arguments) {
+    auto out = scalar_of(base_type::record);
+    out.declaration = found->index;
+    return out;
+  }
+  if (lenient()) return {};
+  std::vector<std::string_view> known{"int",     "float",   "bool",     "str",  "Rng",
+                                      "AdamW",   "Adam",    "Sgd",      "Lion", "Grad",
+                                      "Dataset", "Batches", "BatchNorm"};
+  for (const auto& [other, what] : mod().names)
+    if (what.kind == entity::record || what.kind == entity::model) known.push_back(other);
+  auto& d = report("E0202", node.name, fmt::format("unknown type `{}`", name),
+                   dtype_named(name) ? "a dtype follows the axes, as in `[n] bf16`"
+                                     : "no type has this name");
+  suggest(d, node.name, name, known);
+  return {};
+}
+
+// `AdamW[Mlp]`, `Dataset[Digit]` and their like.
+type checker::resolve_generic(const type_expr& node, size_scope& scope, bool fresh) {
+  const auto name = std::string{text(node.name)};
+  const bool of_record = name == "Dataset" || name == "Batches";
+  if (node.arguments.size() != 1) {
+    report(of_record ? "E0903" : "E0202", node.where,
+           fmt::format("`{}` is of one {}", name, of_record ? "record" : "model"),
+           fmt::format("as in `{}[{}]`", name, of_record ? "Digit" : "Mlp"));
+    return {};
+  }
+  const auto& argument = node.arguments[0];
+  span where;
+  type inner;
+  if (argument.type != type_id::none) {
+    where = t().at(argument.type).where;
+    inner = resolve(argument.type, scope, fresh);
+    if (is_poison(inner)) return {};
+  } else {
+    where = t().at(argument.dim).where;
+    type_expr lone;
+    lone.name = where;
+    lone.where = where;
+    const auto* found = find(text(where));
+    if (found != nullptr && found->kind == entity::record) {
+      inner = scalar_of(base_type::record);
+      inner.declaration = found->index;
+    } else if (found != nullptr && found->kind == entity::model) {
+      inner = model_use(found->index, lone, scope, fresh);
+      if (is_poison(inner)) return {};
+    } else if (found == nullptr && t().at(argument.dim).kind == dim_expr::name) {
+      if (text(where) == "BatchNorm") return {};
+      inner = resolve_named(lone, scope, fresh);
+      if (is_poison(inner)) return {};
+    }
+  }
+  if (of_record != is(inner, base_type::record) || (!of_record && !is(inner, base_type::model))) {
+    report(of_record ? "E0903" : "E0202", where,
+           fmt::format("`{}` is of a {}, and `{}` is none", name, of_record ? "record" : "model",
+                       text(where)),
+           of_record ? "not declared with `data`" : "not declared with `model`");
+    return {};
+  }
+  auto out = inner;
+  out.base = name == "Dataset"   ? base_type::dataset
+             : name == "Batches" ? base_type::batches
+             : name == "Grad"    ? base_type::gradient
+                                 : base_type::optimizer;
+  out.name = name;
+  return out;
+}
+
+// A model's name in a type, with its sizes or those of the scope.
+type checker::model_use(uint32_t index, const type_expr& node, size_scope& scope, bool fresh) {
+  const auto& model = models_[index];
+  auto out = scalar_of(base_type::model);
+  out.declaration = index;
+  if (node.arguments.empty()) {
+    for (const auto one : model.dims) {
+      const auto& name = symbols_[one].name;
+      const auto* found = find(name);
+      if (const auto here = scope.find(name); here != scope.end()) {
+        out.dims.push_back(here->second);
+      } else if (found != nullptr && found->kind == entity::dim) {
+        if (!dims_[found->index].known) return {};
+        out.dims.push_back(size_form{dims_[found->index].value});
+      } else {
+        auto& d =
+          report("E0205", node.where, fmt::format("`{}` needs a size for `{}`", model.name, name),
+                 "its sizes are not given");
+        d.help.push_back(
+          fmt::format("write it as `{}[...]`, or declare `dim {} = ...`", model.name, name));
+        return {};
+      }
+    }
+    return out;
+  }
+  for (const auto& one : node.arguments) {
+    if (one.dim == dim_id::none) {
+      report("E0202", node.where, fmt::format("`{}` takes sizes", model.name), "not a size");
+      return {};
+    }
+    const auto size = resolve_size(one.dim, scope, fresh);
+    if (!size) return {};
+    out.dims.push_back(*size);
+  }
+  if (out.dims.size() == model.dims.size()) return out;
+  report("E0202", node.where,
+         fmt::format("`{}` takes {} sizes, and {} are given", model.name, model.dims.size(),
+                     out.dims.size()),
+         "another number of sizes");
+  return {};
+}
+
+// -- comparing -----------------------------------------------------------------
+
+bool checker::same(const type& x, const type& y) const {
+  if (is_poison(x) || is_poison(y)) return true;
+  if (x.base != y.base) return false;
+  switch (x.base) {
+    case base_type::tensor:
+      return x.element == y.element && same_sizes(x.axes, y.axes);
+    case base_type::record:
+      return x.declaration == y.declaration && same_sizes(x.axes, y.axes);
+    case base_type::model:
+    case base_type::gradient:
+      return x.declaration == y.declaration && x.dims == y.dims;
+    case base_type::optimizer:
+      return x.name == y.name && x.declaration == y.declaration && x.dims == y.dims;
+    case base_type::dataset:
+    case base_type::batches:
+      return x.declaration == y.declaration;
+    case base_type::tuple:
+    case base_type::layers:
+      return std::equal(x.parts.begin(), x.parts.end(), y.parts.begin(), y.parts.end(),
+                        [this](const type& a, const type& b) { return same(a, b); });
+    default:
+      return true;
+  }
+}
+
+misfit checker::fits_tensor(const type& have, const type& want) const {
+  if (!same_sizes(have.axes, want.axes)) return misfit::shape;
+  if (want.known == refinement::index) {
+    if (have.known != refinement::index)
+      return is_float(have.element) || have.element == dtype::boolean ? misfit::element
+                                                                      : misfit::bound;
+    const auto x = have.bound.size.number();
+    const auto y = want.bound.size.number();
+    const bool within = have.bound.size == want.bound.size || (x && y && *x <= *y);
+    return within ? misfit::none : misfit::bound;
+  }
+  if (have.element != want.element) {
+    const bool numbers = have.element != dtype::boolean && want.element != dtype::boolean;
+    const bool widens = have.element == dtype::i64 || is_float(want.element);
+    if (!have.literal || !numbers || !widens) return misfit::element;
+  }
+  if (want.known == refinement::prob) {
+    const bool along = have.known == refinement::prob && have.bound.size == want.bound.size
+                       && (have.bound.name == want.bound.name || have.axes.size() == 1);
+    return along ? misfit::none : misfit::known;
+  }
+  bool shown = implies(have.known, want.known);
+  if (have.literal && have.known == refinement::index) shown |= want.known == refinement::nonneg;
+  if (want.known == refinement::nonneg) shown |= known_nonneg(have);
+  if (want.known == refinement::pos) shown |= known_pos(have);
+  if (want.known == refinement::unit) shown |= known_unit(have);
+  return shown ? misfit::none : misfit::known;
+}
+
+misfit checker::fits(const type& have, const type& want) const {
+  if (is_poison(have) || is_poison(want)) return misfit::none;
+  if (is_tensor(want) && is_scalar(have)) {
+    if (!want.axes.empty()) return misfit::shape;
+    auto value = as_tensor(have);
+    if (is(have, base_type::real)) {
+      if (!is_float(want.element)) return misfit::element;
+      value.element = want.element;
+    }
+    return fits_tensor(value, want);
+  }
+  if (is(want, base_type::real) && is(have, base_type::integer)) return misfit::none;
+  if (have.base != want.base) return misfit::kind;
+  if (is_tensor(want)) return fits_tensor(have, want);
+  if (is(want, base_type::record) && have.declaration == want.declaration)
+    return same_sizes(have.axes, want.axes) ? misfit::none : misfit::shape;
+  if (is(want, base_type::tuple)) {
+    if (have.parts.size() != want.parts.size()) return misfit::kind;
+    for (size_t i = 0; i < have.parts.size(); ++i)
+      if (const auto one = fits(have.parts[i], want.parts[i]); one != misfit::none) return one;
+    return misfit::none;
+  }
+  return same(have, want) ? misfit::none : misfit::kind;
+}
+
+void checker::report_misfit(misfit what, const type& have, const type& want, span where,
+                            const char* shape_code, const std::string& wanted_by) {
+  const auto seen = show(have);
+  const auto wanted = show(want);
+  switch (what) {
+    case misfit::none:
+      return;
+    case misfit::kind:
+    case misfit::shape: {
+      auto& d = report(shape_code, where,
+                       fmt::format("{} is `{}`, but this is `{}`", wanted_by, wanted, seen),
+                       fmt::format("`{}`", seen));
+      explain_sizes(d, have.axes, want.axes);
+      return;
+    }
+    case misfit::element: {
+      auto& d =
+        report("E0501", where, fmt::format("{} is `{}`, but this is `{}`", wanted_by, wanted, seen),
+               fmt::format("`{}`", seen));
+      d.help.push_back("dtypes change only by a cast, as in `x as bf16`");
+      return;
+    }
+    case misfit::known: {
+      auto& d =
+        report("E0502", where,
+               fmt::format("{} is `{}`, which is not known of `{}`", wanted_by, wanted, seen),
+               fmt::format("`{}`", seen));
+      d.help.push_back(fmt::format("if it holds all the same, say so: `... as {}`", wanted));
+      return;
+    }
+    case misfit::bound: {
+      auto& d =
+        report("E0505", where,
+               fmt::format("{} is `{}`, and this `{}` may be larger", wanted_by, wanted, seen),
+               fmt::format("`{}`", seen));
+      explain_sizes(d, {have.bound}, {want.bound});
+      return;
+    }
+  }
+}
+
+// The type with a called function's symbols replaced by what they are at the call.
+type checker::replace(const type& what, const symbol_map& map) {
+  if (map.empty()) return what;
+  const auto size_of = [&map](symbol one) {
+    const auto found = map.find(one);
+    return found == map.end() ? size_form::of(one) : found->second.size;
+  };
+  const auto axis_of = [&](const axis& one) {
+    if (const auto lone = one.size.lone())
+      if (const auto found = map.find(*lone); found != map.end()) return found->second;
+    return axis{one.name, one.size.replace(size_of)};
+  };
+  type out = what;
+  for (auto& one : out.axes) one = axis_of(one);
+  for (auto& one : out.dims) one = one.replace(size_of);
+  out.bound = axis_of(what.bound);
+  for (auto& one : out.parts) one = replace(one, map);
+  return out;
+}
+
+} // namespace shapescript

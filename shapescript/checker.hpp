@@ -1,0 +1,448 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shapescript/builtins.hpp"
+#include "shapescript/check.hpp"
+#include "shapescript/tree.hpp"
+#include "shapescript/types.hpp"
+
+namespace shapescript {
+
+inline constexpr uint32_t no_index = 0xFFFF'FFFF;
+
+/// The sizes that names stand for in a function or model.
+using size_scope = std::map<std::string, size_form, std::less<>>;
+
+/// What a name at the top of a file stands for.
+struct entity {
+  enum kind_t : uint8_t { dim, record, model, function, python, file } kind = dim;
+  uint32_t index = 0;
+  span declared;
+};
+
+/// One file: the program itself (module 0) or one that it imports.
+struct module_info {
+  source text;
+  parsed program;
+  std::map<std::string_view, entity> names;
+  bool lenient = false; ///< it has syntax errors: unknown names may be theirs
+};
+
+struct dim_info {
+  uint32_t module;
+  const dim_decl* decl;
+  bool known = false; ///< false after a reported mistake
+  int64_t value = 1;
+};
+
+struct record_info {
+  uint32_t module;
+  const data_decl* decl;
+  std::vector<type> fields;
+};
+
+struct member_info {
+  member_kind kind;
+  std::string_view name;
+  span where;
+  type what;
+};
+
+struct model_info {
+  uint32_t module;
+  const model_decl* decl; ///< none for the built-in BatchNorm
+  std::string_view name;
+  size_scope scope;
+  std::vector<symbol> dims;
+  std::vector<member_info> members;
+  std::map<std::string_view, uint32_t> methods;
+};
+
+struct parameter_info {
+  std::string_view name;
+  span where;
+  type what;
+  bool is_mut = false;
+  bool has_default = false;
+};
+
+/// A place where a function calls another.
+struct call_edge {
+  uint32_t callee;
+  span where;
+};
+
+/// An operation whose verdict waits until it is known which axes the devices split.
+struct split_question {
+  enum kind_t : uint8_t { python, crossing } kind;
+  span where;  ///< the argument, axis or call
+  span callee; ///< the Python function
+  std::string operation;
+  std::vector<axis> axes; ///< the value's, or the one that is crossed
+};
+
+struct function_info {
+  uint32_t module;
+  const function_decl* decl;
+  uint32_t owner = no_index; ///< the model of a method
+  size_scope scope;
+  std::vector<symbol> given;          ///< symbols of the parameters
+  std::vector<symbol> only_in_result; ///< symbols that a call must give by name
+  std::vector<parameter_info> parameters;
+  type result;
+  bool resolved = false;
+  bool host = false; ///< a controller function, once placement is known
+  std::vector<call_edge> calls;
+  std::vector<split_question> questions;
+  span host_site; ///< the first host work straight in it, empty if none
+  std::string host_what;
+  span device_site; ///< the first device work
+  std::string device_what;
+};
+
+struct symbol_info {
+  std::string name;
+  uint32_t module;
+  span declared;
+  bool batch = false; ///< an axis of batches, which several devices split
+};
+
+/// A local variable, over all its assignments.
+struct local_info {
+  std::string_view name;
+  span declared;
+  bool parameter = false;
+  bool is_mut = true;
+  bool used = false;
+  bool loop_variable = false;
+  uint32_t group = 0; ///< names bound by one tuple assignment
+};
+
+/// What is known of a local at a point of the program.
+struct local_state {
+  uint32_t local;
+  type what;
+  bool maybe = false; ///< assigned on some paths only
+  span assigned;
+};
+
+using locals = std::map<std::string_view, local_state>;
+
+/// An argument as it reaches a call; the first one of a pipeline's stage has its type already.
+struct call_argument {
+  span where;
+  span name;
+  span mut;
+  expr_id value = expr_id::none;
+  bool piped = false;
+  bool typed = false;
+  type what;
+};
+
+struct call_site {
+  span where;
+  span callee;
+  std::vector<call_argument> arguments;
+  pattern_id patterns = pattern_id::none;
+};
+
+/// Arguments by the parameter they belong to.
+struct matched {
+  std::vector<call_argument*> slots;
+  std::vector<call_argument*> rest;
+  bool ok = true;
+};
+
+/// What the symbols of a called function are at the call.
+using symbol_map = std::map<symbol, axis>;
+
+enum class misfit : uint8_t { none, kind, shape, element, known, bound };
+
+/// The checker's state; `check` is its one user. Each file `check_*.cpp` holds one concern.
+class checker {
+public:
+  checker(const source& text, const program_loader& load);
+
+  checked run();
+
+private:
+  // -- reports and text (check.cpp) --------------------------------------------
+  diagnostic& report(const char* code, span where, std::string message, std::string label = {});
+  void mark(diagnostic& d, span where, std::string text);
+  void explain_sizes(diagnostic& d, const std::vector<axis>& x, const std::vector<axis>& y = {});
+  void suggest(diagnostic& d, span where, std::string_view name,
+               const std::vector<std::string_view>& known);
+  const module_info& mod() const {
+    return *modules_[module_];
+  }
+  const tree& t() const {
+    return modules_[module_]->program.program;
+  }
+  std::string_view text(span where) const {
+    return modules_[module_]->text.text(where);
+  }
+  bool lenient() const {
+    return modules_[module_]->lenient;
+  }
+  std::string show(const type& what) const;
+  std::string show(const std::vector<axis>& axes) const;
+  std::string show(const size_form& size) const;
+  std::string show(const axis& one) const;
+  std::string show_tensor(const type& what) const;
+
+  // -- files, names, devices (check_program.cpp) -------------------------------
+  uint32_t load_module(const source& text);
+  void import_file(uint32_t module, const import_decl& decl);
+  void collect_names(uint32_t module);
+  void declare(std::string_view name, entity what);
+  void resolve_dims();
+  void resolve_dim(uint32_t index);
+  void check_devices();
+  void check_option(const devices_decl& line, const devices_option& option);
+  const entity* find(std::string_view name) const;
+
+  // -- types (check_types.cpp) -------------------------------------------------
+  std::optional<size_form> resolve_size(dim_id id, size_scope& scope, bool fresh);
+  std::optional<size_form> size_of_name(span where, size_scope& scope, bool fresh);
+  std::optional<size_form> combine(const dim_expr& node, const size_form& x, const size_form& y);
+  axis resolve_axis(dim_id id, size_scope& scope, bool fresh, bool& ok);
+  type resolve(type_id id, size_scope& scope, bool fresh);
+  type resolve_tensor(const type_expr& node, size_scope& scope, bool fresh);
+  type resolve_named(const type_expr& node, size_scope& scope, bool fresh);
+  type resolve_generic(const type_expr& node, size_scope& scope, bool fresh);
+  bool apply_element(const element_name& element, type& out, size_scope& scope, bool fresh);
+  type model_use(uint32_t index, const type_expr& node, size_scope& scope, bool fresh);
+  symbol new_symbol(std::string name, span declared);
+  misfit fits(const type& have, const type& want) const;
+  misfit fits_tensor(const type& have, const type& want) const;
+  bool same(const type& x, const type& y) const;
+  void report_misfit(misfit what, const type& have, const type& want, span where,
+                     const char* shape_code, const std::string& wanted_by);
+  static type replace(const type& what, const symbol_map& map);
+
+  // -- declarations (check_declarations.cpp) -----------------------------------
+  void add_batch_norm();
+  void resolve_records();
+  void resolve_models();
+  void resolve_model(uint32_t index);
+  void resolve_member(model_info& owner, const model_member& member);
+  void check_model_cycles();
+  void check_initialisers();
+  void resolve_function(uint32_t index);
+  void resolve_parameters(function_info& f);
+  void check_extern(function_info& f);
+
+  // -- statements (check_statements.cpp) ---------------------------------------
+  void check_body(uint32_t index);
+  void check_unused();
+  bool run_block(const block& body); ///< whether control reaches its end
+  bool run_statement(const stmt& node);
+  void run_return(const stmt& node);
+  void run_assign(const stmt& node);
+  void assign_target(const stmt& node, expr_id target, type value, span where);
+  void assign_name(span name, type value, span where, uint32_t group);
+  void assign_field(const expr& target, const type& value, span where);
+  type compound(const stmt& node, expr_id target, const type& value);
+  void run_expression(const stmt& node);
+  bool run_if(const stmt& node);
+  bool run_while(const stmt& node);
+  void run_for(const stmt& node);
+  type element_of(const type& what, const expr& node);
+  void condition(expr_id id);
+  void merge(locals& into, const locals& other, bool report_types);
+  void forget_known(const block& body);
+  void assigned_in(const block& body, std::set<std::string_view>& out) const;
+
+  // -- expressions (check_expressions.cpp) -------------------------------------
+  type expression(expr_id id);
+  type evaluate(const expr& node, expr_id id);
+  type name(const expr& node);
+  type unknown_name(const expr& node);
+  type literal(const expr& node);
+  type list(const expr& node);
+  type member(const expr& node);
+  type member_of_model(const expr& node, const type& base);
+  type unary(const expr& node);
+  type cast(const expr& node);
+  type range(const expr& node);
+  type pipe(const expr& node);
+  type function_value(uint32_t index) const;
+
+  // -- operators (check_operators.cpp) -----------------------------------------
+  type binary(const expr& node);
+  type logic(const expr& node, const type& x, const type& y);
+  type host_arithmetic(const expr& node, const type& x, const type& y);
+  type elementwise(token_kind operation, const type& x, const type& y, span where,
+                   span operation_at, span right);
+  std::optional<std::vector<axis>> align(const type& x, const type& y, span operation_at,
+                                         span right);
+  std::optional<dtype> common_element(const type& x, const type& y, span right);
+  type matmul(const type& x, const type& y, span where, span left, span right);
+  type as_tensor(const type& t) const;
+
+  // -- indexing (check_index.cpp) ----------------------------------------------
+  type index(const expr& node);
+  type index_tensor(const expr& node, const type& base);
+  bool index_one(const expr& node, const argument& one, std::vector<axis>& axes, size_t& place,
+                 std::vector<axis>& gathered);
+  bool index_range(const expr& item, axis& over);
+  bool index_name(const expr& base) const;
+  type construct(const expr& node);
+  std::optional<std::vector<axis>> axes_in_brackets(const expr& node);
+  std::optional<size_form> size_from(expr_id id);
+
+  // -- calls (check_calls.cpp) -------------------------------------------------
+  type call(const expr& node, expr_id id);
+  type call_with(const expr& node, std::vector<call_argument> first);
+  type dispatch(const expr& callee, call_site& site);
+  type expression_of_callee(const expr& callee);
+  type call_member(const expr& callee, call_site& site);
+  type call_python(const expr& callee, const std::string& name, call_site& site);
+  type call_function(uint32_t index, call_site& site, const type* self, size_t bound = 0);
+  type call_value(const type& callee, call_site& site);
+  type make_model(const type& what, call_site& site);
+  type bind_result(const function_info& f, symbol_map& map, call_site& site,
+                   const std::vector<call_argument*>& extra);
+  bool bind_argument(const function_info& f, const parameter_info& parameter, call_argument& given,
+                     symbol_map& map);
+  bool unify(const type& want, const type& have, symbol_map& map);
+  void check_mut(const parameter_info& parameter, const call_argument& given);
+  void check_aliases(const call_site& site);
+  void note_calls(uint32_t callee, const symbol_map& map, span where);
+  matched match(const std::vector<parameter_slot>& slots, call_site& site, bool free_names,
+                const std::string& callee);
+  type& type_of(call_argument& one);
+  std::string path_of(expr_id id) const;
+  std::string_view root_of(expr_id id) const;
+
+  // -- builtins (check_builtins.cpp and the files after it) --------------------
+  type call_builtin(const builtin& what, call_site& site);
+  type tensor_rule(const builtin& what, call_site& site, matched& m);
+  type shape_rule(const builtin& what, call_site& site, matched& m);
+  type training_rule(const builtin& what, call_site& site, matched& m);
+  type host_rule(const builtin& what, call_site& site, matched& m);
+  bool need(call_argument& one, bool fine, const char* code, std::string_view wanted);
+  bool need_float(call_argument& one);
+  bool need_bool(call_argument& one);
+  bool need_number(call_argument* one);
+  struct axis_word {
+    std::string_view name;
+    span where;
+  };
+  std::vector<axis_word> axis_words(const call_argument& one);
+  std::optional<std::vector<size_t>> axes_named(const call_argument& one, const type& value);
+  std::optional<size_t> one_axis(const call_argument& one, const type& value);
+  bool says_true(const call_argument* one) const;
+
+  type unary_function(const builtin& what, matched& m);
+  type binary_function(const builtin& what, call_site& site, matched& m);
+  type clamp(matched& m);
+  type vector_product(const builtin& what, matched& m);
+  type reduction(const builtin& what, matched& m);
+  type softmax(const builtin& what, matched& m);
+  type affine_norm(matched& m);
+  type batch_norm(matched& m);
+  type masked_fill(call_site& site, matched& m);
+  type where_rule(call_site& site, matched& m);
+  type loss(const builtin& what, call_site& site, matched& m);
+  type cross_entropy(matched& m);
+  type loss_result(const type& value, const call_argument* per_example, std::optional<size_t> over);
+  type attention(matched& m);
+  type one_hot(matched& m);
+
+  type concat(matched& m);
+  type stack(matched& m);
+  type padded(const builtin& what, matched& m);
+  type topk(matched& m);
+  type gather(const builtin& what, matched& m);
+  type convolution(const builtin& what, matched& m);
+  type pooling(const builtin& what, matched& m);
+  type transpose(matched& m);
+  std::optional<std::vector<size_t>> spatial(const call_argument* over, const type& x,
+                                             size_t count);
+  std::optional<size_form> out_size(const size_form& n, const size_form& k, const size_form& pad,
+                                    const size_form& stride, span where);
+  std::optional<size_form> size_argument(call_argument* one, int64_t otherwise);
+
+  type gradient_rule(const builtin& what, call_site& site, matched& m);
+  type update_rule(matched& m);
+  type optimizer_rule(const builtin& what, matched& m);
+  type scan_rule(call_site& site, matched& m);
+  type map_rule(call_site& site, matched& m);
+  uint32_t function_argument(call_argument& one);
+
+  type host_function(const builtin& what, matched& m);
+  type dataset_rule(call_site& site, matched& m);
+  type source_rule(matched& m);
+  type stage_rule(const builtin& what, call_site& site, call_argument& data);
+  uint32_t record_argument(call_argument& one);
+  void device_work(span where, std::string_view what);
+  void host_work(span where, std::string_view what);
+  void crossing(span where, std::string_view operation, const axis& over);
+
+  // -- patterns (check_patterns.cpp) -------------------------------------------
+  type call_pattern(const builtin& what, call_site& site);
+  struct atom;
+  struct pattern_state;
+  std::optional<std::vector<type>> pattern_operands(const builtin& what, call_site& site,
+                                                    pattern_state& state, std::string& by);
+  bool read_source(pattern_state& state, const pattern& written, const type& operand);
+  bool read_group(pattern_state& state, const pattern_item& group, const axis& over);
+  bool read_name(pattern_state& state, const pattern_item& item, const type& operand, size_t place);
+  std::optional<size_form> known_size(const pattern_state& state, span name) const;
+  bool define(pattern_state& state, span name, const size_form& size);
+  type rearranged(const builtin& what, pattern_state& state, const pattern_call& call,
+                  const type& operand);
+  type einsum(pattern_state& state, const pattern_call& call, const std::vector<type>& operands);
+  bool result_axes(pattern_state& state, const pattern& written, std::vector<axis>& axes,
+                   bool may_invent, const char* missing_code);
+  std::optional<size_form> result_atom(pattern_state& state, const pattern_item& item,
+                                       bool may_invent, const char* missing_code);
+
+  // -- placement (check_placement.cpp) -----------------------------------------
+  void place_functions();
+  void report_host_in_device();
+  void report_device_in_host();
+  void report_recursion();
+  void spread_batches();
+  void answer_questions();
+  void answer_python(const function_info& f, const split_question& question, const axis& over,
+                     bool batch);
+  std::string count_devices() const;
+
+  const program_loader& load_;
+  std::vector<std::unique_ptr<module_info>> modules_;
+  std::map<std::string, uint32_t> loaded_;
+  uint32_t module_ = 0;
+  std::vector<diagnostic> out_;
+  diagnostic hidden_; // reports that are not wanted go here
+  call_argument hidden_argument_;
+  std::vector<dim_info> dims_;
+  std::vector<record_info> records_;
+  std::vector<model_info> models_;
+  std::vector<function_info> functions_;
+  std::vector<symbol_info> symbols_;
+  std::vector<std::pair<symbol, symbol>> bindings_;     // a caller's axis, the callee's
+  std::vector<std::pair<uint32_t, span>> device_roots_; // differentiated, scanned or mapped
+  size_t devices_ = 1;
+  std::set<std::string, std::less<>> split_dims_;
+
+  // The function whose body is checked.
+  uint32_t function_ = no_index;
+  size_scope* scope_ = nullptr;
+  std::vector<local_info> local_infos_;
+  locals locals_;
+  int loops_ = 0;
+  bool typed_cast_ = false; // the expression at hand is the operand of a cast
+  bool has_errors_here_ = false;
+  uint32_t next_group_ = 1;
+  std::vector<std::vector<locals>> breaks_;
+};
+
+} // namespace shapescript

@@ -1,0 +1,203 @@
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/nearest.hpp"
+#include "shapescript/check.hpp"
+#include "shapescript/explain.hpp"
+#include "shapescript/format.hpp"
+#include "shapescript/render.hpp"
+
+// shapescript: checks and formats ShapeScript programs. Reports go to stderr, answers to stdout.
+
+namespace {
+
+using namespace shapescript;
+
+// What the program ends with.
+enum exit_status : int {
+  exit_ok = 0,
+  exit_refused = 1, ///< a program has errors, or is not formatted
+  exit_usage = 2,   ///< the command line is wrong, or a file cannot be read
+};
+
+bool stderr_has_color() {
+  const char* off = std::getenv("NO_COLOR");
+  return (off == nullptr || *off == '\0') && isatty(STDERR_FILENO) != 0;
+}
+
+// -- check ---------------------------------------------------------------------
+
+struct check_options {
+  std::vector<std::string> files;
+  std::string format = "text";
+  bool deny_warnings = false;
+  bool color = false;
+};
+
+int check_file(const std::string& path, const check_options& options) {
+  auto text = read_source(path);
+  if (!text) {
+    fmt::print(stderr, "shapescript: {}\n", text.error().message);
+    return exit_usage;
+  }
+  const auto result = check(*text, read_source);
+  if (options.format == "json") {
+    for (const auto& one : result.diagnostics) fmt::print(stderr, "{}\n", render_json(one, *text));
+  } else {
+    const bool color = options.color || stderr_has_color();
+    fmt::print(stderr, "{}", render_text(result.diagnostics, *text, color));
+  }
+  const bool refused =
+    result.has_errors() || (options.deny_warnings && !result.diagnostics.empty());
+  return refused ? exit_refused : exit_ok;
+}
+
+int run_check(const check_options& options) {
+  int status = exit_ok;
+  for (const auto& path : options.files) status = std::max(status, check_file(path, options));
+  return status;
+}
+
+void add_check(CLI::App& program, check_options& options, int& status) {
+  auto* command = program.add_subcommand("check", "Check programs and report what is wrong");
+  command->add_option("FILE", options.files, "The programs")->required();
+  command->add_option("--format", options.format, "text, or json: one object a line")
+    ->check(CLI::IsMember({"text", "json"}));
+  command->add_flag("--deny-warnings", options.deny_warnings, "Fail on warnings too");
+  command->add_flag("--color", options.color, "Colours, even when stderr is not a terminal");
+  command->callback([&options, &status] { status = run_check(options); });
+}
+
+// -- explain -------------------------------------------------------------------
+
+int run_explain(const std::string& code) {
+  std::string upper = code;
+  for (auto& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (const auto page = explanation(upper)) {
+    fmt::print("{}", *page);
+    return exit_ok;
+  }
+  std::vector<std::string_view> known;
+  for (const auto& one : all_codes()) known.push_back(one.code);
+  fmt::print(stderr, "shapescript: no code '{}'{}\n", code, moxzi::did_you_mean(upper, known));
+  return exit_usage;
+}
+
+void add_explain(CLI::App& program, std::string& code, int& status) {
+  auto* command = program.add_subcommand("explain", "Explain a code, such as E0408");
+  command->add_option("CODE", code, "The code of a report")->required();
+  command->callback([&code, &status] { status = run_explain(code); });
+}
+
+// -- fmt -----------------------------------------------------------------------
+
+struct format_options {
+  std::vector<std::string> files;
+  bool check = false;
+};
+
+int format_file(const std::string& path, bool check) {
+  auto text = read_source(path);
+  if (!text) {
+    fmt::print(stderr, "shapescript: {}\n", text.error().message);
+    return exit_usage;
+  }
+  const auto program = parse(*text);
+  const auto formatted = shapescript::format(*text, program);
+  if (!formatted) {
+    fmt::print(stderr, "{}", render_text(program.diagnostics, *text, stderr_has_color()));
+    return exit_refused;
+  }
+  if (*formatted == text->text()) return exit_ok;
+  if (check) {
+    fmt::print("{}\n", path);
+    return exit_refused;
+  }
+  if (auto written = write_source(path, *formatted); !written) {
+    fmt::print(stderr, "shapescript: {}\n", written.error().message);
+    return exit_usage;
+  }
+  return exit_ok;
+}
+
+int run_format(const format_options& options) {
+  int status = exit_ok;
+  for (const auto& path : options.files)
+    status = std::max(status, format_file(path, options.check));
+  return status;
+}
+
+// -- command line --------------------------------------------------------------
+
+std::string meant(std::string_view word, const std::vector<std::string>& known) {
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  return moxzi::did_you_mean(word, views);
+}
+
+// What is wrong with the first word that no option or command took.
+std::string describe_unknown(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> known;
+  if (word.size() > 1 && word.front() == '-') {
+    for (const auto* option : app.get_options())
+      for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+    const auto name = word.substr(0, word.find('='));
+    return fmt::format("unknown option '{}'{}", name, meant(name, known));
+  }
+  for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    known.push_back(sub->get_name());
+  return fmt::format("unknown command '{}'{}", word, meant(word, known));
+}
+
+int usage_error(const CLI::App& program, const CLI::ParseError& e) {
+  const auto chosen = program.get_subcommands();
+  const auto& app = chosen.empty() ? program : *chosen.front();
+  auto left = app.remaining();
+  if (left.empty()) left = program.remaining();
+  const auto message = left.empty() ? std::string{e.what()} : describe_unknown(app, left.front());
+  const auto name = chosen.empty() ? "" : " " + app.get_name();
+  fmt::print(stderr, "shapescript: {}\nshapescript: see 'shapescript{} --help'\n", message, name);
+  return exit_usage;
+}
+
+void add_format(CLI::App& program, format_options& options, int& status) {
+  auto* command = program.add_subcommand("fmt", "Put programs in the one form");
+  command->add_option("FILE", options.files, "The programs")->required();
+  command->add_flag("--check", options.check, "Change nothing; name the files that would change");
+  command->callback([&options, &status] { status = run_format(options); });
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program{"Checks and formats ShapeScript programs.", "shapescript"};
+  program.set_help_flag("-h,--help", "Print this and exit");
+  program.set_version_flag("--version", "shapescript " MOXZI_VERSION, "Print the version and exit");
+  program.require_subcommand(1);
+  int status = exit_ok;
+  check_options checking;
+  add_check(program, checking, status);
+  std::string code;
+  add_explain(program, code, status);
+  format_options formatting;
+  add_format(program, formatting, status);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = program.get_subcommands();
+    if (chosen.empty())
+      fmt::print("{}", program.help());
+    else
+      fmt::print("{}", chosen.front()->help("shapescript"));
+  } catch (const CLI::CallForVersion& e) {
+    fmt::print("{}\n", e.what());
+  } catch (const CLI::ParseError& e) {
+    return usage_error(program, e);
+  }
+  return status;
+}

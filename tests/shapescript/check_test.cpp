@@ -1,0 +1,223 @@
+#include "shapescript/check.hpp"
+
+#include <regex>
+
+#include <gtest/gtest.h>
+
+#include "shapescript/explain.hpp"
+#include "shapescript/format.hpp"
+#include "shapescript/render.hpp"
+#include "tests/shapescript/support.hpp"
+
+using namespace shapescript;
+using shapescript::testing::corpus;
+using shapescript::testing::golden_folder;
+using shapescript::testing::read_file;
+using shapescript::testing::summary;
+
+namespace {
+
+source program(const std::string& path) {
+  auto text = read_source(path);
+  EXPECT_TRUE(text.has_value()) << path;
+  return *text;
+}
+
+std::string faults(const source& text) {
+  return summary(check(text).diagnostics, text);
+}
+
+std::string faults(const std::string& text) {
+  return faults(source{"a.ss", text});
+}
+
+// What `# expect:` and `# warn:` say.
+std::string expected(const std::string& text) {
+  std::smatch found;
+  std::string all;
+  if (std::regex_search(text, found, std::regex{"# expect: (.+)"}) && found[1] != "ok")
+    all = found[1];
+  if (std::regex_search(text, found, std::regex{"# warn: (.+)"}))
+    all += (all.empty() ? "" : "; ") + found[1].str();
+  return all;
+}
+
+// The two programs of an explanation.
+std::pair<std::string, std::string> examples(std::string_view page) {
+  const std::string open = "```shapescript\n";
+  const auto next = [&](size_t from) {
+    const auto begin = page.find(open, from) + open.size();
+    return std::pair{begin, page.find("```", begin)};
+  };
+  const auto [a, b] = next(0);
+  const auto [c, d] = next(b + 3);
+  return {std::string{page.substr(a, b - a)}, std::string{page.substr(c, d - c)}};
+}
+
+} // namespace
+
+TEST(check, every_program_of_the_corpus_gives_what_it_expects) {
+  const auto all = corpus();
+  EXPECT_GE(all.size(), 140u);
+  for (const auto& path : all) {
+    const auto text = program(path.string());
+    EXPECT_EQ(faults(text), expected(std::string{text.text()})) << path;
+  }
+}
+
+TEST(check, the_chapters_programs_are_right) {
+  for (const auto* name : {"train", "extern", "options", "exercise_1"})
+    EXPECT_EQ(faults(program(golden_folder() + "/chapter/" + name + ".ss")), "") << name;
+}
+
+TEST(check, the_chapters_third_exercise_does_not_check) {
+  EXPECT_EQ(faults(program(golden_folder() + "/chapter/exercise_3.ss")), "E1506 @2:11");
+}
+
+TEST(check, the_chapters_report_comes_out_character_for_character) {
+  const source text{"split_python.ss", read_file(golden_folder() + "/chapter/split_python.ss")};
+  EXPECT_EQ(render_text(check(text).diagnostics, text, false),
+            read_file(golden_folder() + "/chapter/split_python.txt"));
+}
+
+TEST(check, one_device_may_call_python_on_a_batch) {
+  auto text = read_file(golden_folder() + "/chapter/split_python.ss");
+  text.replace(0, text.find('\n'), "devices cuda[0]");
+  EXPECT_EQ(faults(text), "");
+}
+
+TEST(explain, each_code_has_a_page_whose_programs_do_what_it_says) {
+  for (const auto& [code, title] : all_codes()) {
+    const auto page = explanation(code);
+    ASSERT_TRUE(page) << code;
+    EXPECT_TRUE(page->starts_with(fmt::format("# {}: {}\n", code, title))) << code;
+    const auto [fails, mended] = examples(*page);
+    const source wrong{"a.ss", fails};
+    const auto found = check(wrong).diagnostics;
+    ASSERT_EQ(found.size(), 1u) << code << ": " << summary(found, wrong);
+    EXPECT_EQ(found[0].code, code);
+    EXPECT_EQ(faults(mended), "") << code;
+  }
+}
+
+TEST(explain, each_code_has_a_golden_report) {
+  const bool update = std::getenv("MOXZI_UPDATE_GOLDEN") != nullptr;
+  for (const auto& [code, title] : all_codes()) {
+    const auto page = explanation(code);
+    ASSERT_TRUE(page) << code;
+    const source text{fmt::format("{}.ss", code), examples(*page).first};
+    const auto report = render_text(check(text).diagnostics, text, false);
+    const auto path = fmt::format("{}/reports/{}.txt", golden_folder(), code);
+    if (update) std::ofstream{path, std::ios::binary} << report;
+    EXPECT_EQ(report, read_file(path)) << path << " (make golden)";
+  }
+}
+
+TEST(explain, messages_begin_small_and_end_without_a_stop) {
+  for (const auto& [code, title] : all_codes()) {
+    const source text{"a.ss", examples(*explanation(code)).first};
+    for (const auto& one : check(text).diagnostics) {
+      EXPECT_FALSE(std::isupper(static_cast<unsigned char>(one.message.front()))) << one.message;
+      EXPECT_NE(one.message.back(), '.') << one.message;
+      EXPECT_FALSE(one.primary().text.empty()) << code;
+    }
+  }
+}
+
+TEST(check, a_machine_applicable_fix_mends_the_program) {
+  size_t fixed = 0;
+  for (const auto& [code, title] : all_codes()) {
+    const auto wrong = examples(*explanation(code)).first;
+    const source text{"a.ss", wrong};
+    const auto found = check(text).diagnostics;
+    if (found[0].fixes.empty()) continue;
+    auto mended = wrong;
+    for (const auto& one : found[0].fixes)
+      mended.replace(one.where.begin, one.where.end - one.where.begin, one.text);
+    // A suggested name is a guess: it may leave another mistake, but not this one.
+    EXPECT_EQ(faults(mended).find(std::string{code}), std::string::npos) << code << "\n" << mended;
+    ++fixed;
+  }
+  EXPECT_GE(fixed, 10u);
+}
+
+TEST(docs, every_program_in_the_pages_is_right_and_formatted) {
+  size_t count = 0;
+  const std::string open = "```shapescript\n";
+  for (const auto& entry :
+       std::filesystem::directory_iterator{MOXZI_SOURCE_DIR "/docs/shapescript"}) {
+    const auto page = read_file(entry.path());
+    for (auto at = page.find(open); at != page.npos; at = page.find(open, at)) {
+      at += open.size();
+      const source text{"a.ss", page.substr(at, page.find("```", at) - at)};
+      EXPECT_EQ(faults(text), "") << entry.path() << "\n" << text.text();
+      EXPECT_EQ(shapescript::format(text, parse(text)), text.text());
+      ++count;
+    }
+  }
+  EXPECT_GE(count, 3u);
+}
+
+TEST(check, independent_mistakes_are_all_reported_and_each_once) {
+  EXPECT_EQ(faults("dim D = 3\n\nfn f(x: [b D], y: [b 4]) -> [b]:\n    a = x + y\n"
+                   "    c = reul(a)\n    return sum(c, over=D)\n\n"
+                   "fn g(x: [n]) -> [m2]:\n    return softmax(x)\n\n"
+                   "fn h(x: [n]) -> [n]:\n    z = f(x, x)\n    return z + undefined\n"),
+            "E0401 @4:13; E0201 @5:9; E0603 @9:12; E0403 @12:11; E0201 @13:16");
+}
+
+TEST(check, a_syntax_error_does_not_bring_reports_about_what_it_hides) {
+  EXPECT_EQ(faults("fn helper(x [n]) -> [n]:\n    return x\n\nfn f(x: [n]) -> [n]:\n"
+                   "    y = helper(x)\n    return y\n"),
+            "E0110 @1:13");
+  EXPECT_EQ(
+    faults("model M:\n    param w [3] = zeros()\n\nfn f(m: M) -> []:\n    return sum(m.w)\n"),
+    "E0110 @2:13");
+  EXPECT_EQ(faults("fn f(x: [n]) -> [n]:\n    y = x +\n    return y\n"), "E0110 @2:12");
+}
+
+TEST(check, an_imported_file_gives_its_functions) {
+  const program_loader load = [](const std::string& path) -> moxzi::result<source> {
+    if (path == "lib/other.ss")
+      return source{path, "dim K = 4\n\nmodel Fc[D H]:\n    param w: [D H] = zeros()\n"
+                          "    fn forward(self, x: [b D]) -> [b H]:\n        return x @ self.w\n\n"
+                          "fn twice(x: [n K]) -> [n K]:\n    return x * 2.0\n"};
+    return moxzi::fail(moxzi::base_errc::io, "{}: no such file", path);
+  };
+  const auto run = [&](const std::string& text) {
+    const source s{"lib/a.ss", text};
+    return summary(check(s, load).diagnostics, s);
+  };
+  EXPECT_EQ(run("import other\n\nfn f(x: [b 4]) -> [b 4]:\n    return other.twice(x)\n"), "");
+  EXPECT_EQ(run("import other\n\nfn f(x: [b 5]) -> [b 5]:\n    return other.twice(x)\n"),
+            "E0403 @4:24");
+  EXPECT_EQ(run("import other\n\nfn f(x: [b 4]) -> [b 4]:\n    return other.twic(x)\n"),
+            "E0204 @4:18");
+  EXPECT_EQ(run("import missing\n\nfn f(x: [b 4]) -> [b 4]:\n    return missing.f(x)\n"),
+            "E0201 @1:8");
+  EXPECT_EQ(faults("import other\n"), "E0201 @1:8");
+}
+
+TEST(check, a_program_cut_at_any_byte_gives_reports_and_no_more) {
+  const auto text = read_file(golden_folder() + "/chapter/train.ss");
+  ASSERT_FALSE(text.empty());
+  for (size_t i = 0; i <= text.size(); ++i) {
+    const source s{"a.ss", text.substr(0, i)};
+    const auto found = check(s).diagnostics;
+    EXPECT_LE(found.size(), 3u) << i << ": " << summary(found, s);
+    render_text(found, s, true);
+  }
+}
+
+TEST(check, chains_as_long_as_a_file_are_no_recursion) {
+  std::string dims = "dim D0 = 1\n", models = "model M0:\n    pass\n",
+              calls = "fn f0(x: [n]) -> [n]:\n    return x\n";
+  for (int i = 1; i < 20'000; ++i) {
+    dims = fmt::format("dim D{} = D{} + 1\n", i, i - 1) + dims;
+    models += fmt::format("model M{}:\n    layer a: M{}\n", i, i - 1);
+    calls += fmt::format("fn f{}(x: [n]) -> [n]:\n    return f{}(x)\n", i, i - 1);
+  }
+  EXPECT_EQ(faults(dims), "");
+  EXPECT_EQ(faults(models), "");
+  EXPECT_EQ(faults(calls), "");
+}
