@@ -350,7 +350,7 @@ uint64_t canister_core::limit_of(entry_kind kind) const noexcept {
     case entry_kind::init:
     case entry_kind::pre_upgrade:
     case entry_kind::post_upgrade:
-      return limits::install_instructions_max;
+      return settings_.install_instructions_max;
     case entry_kind::query:
       return settings_.query_instructions_max;
     default:

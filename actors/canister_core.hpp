@@ -69,6 +69,7 @@ struct core_settings {
   cycles balance;        ///< opening balance where charging is on
   uint64_t update_instructions_max = limits::update_instructions_max;
   uint64_t query_instructions_max = limits::query_instructions_max;
+  uint64_t install_instructions_max = limits::install_instructions_max;
 };
 
 /// The deterministic state machine of one hosted actor: the message rules of the Internet

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -31,6 +32,13 @@ std::optional<std::string> read_listen(const std::string& text, std::string& add
   }
   port = static_cast<uint16_t>(std::stoul(digits));
   return std::nullopt;
+}
+
+std::string cache_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache == '/') return std::string{cache} + "/moxzi/modules";
+  const char* home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::string{home} + "/.cache/moxzi/modules" : "";
 }
 
 } // namespace
@@ -74,5 +82,6 @@ int main(int argc, char** argv) {
   }
   if (port) options.port = *port;
   if (heap_mb) options.heap_bytes_max = *heap_mb * mebibyte;
+  options.cache_folder = cache_folder();
   return moxzi::actors::run_daemon(options);
 }

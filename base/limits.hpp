@@ -73,6 +73,11 @@ inline constexpr uint32_t stop_grace_ms = 700;
 /// A stop that has not ended by then is cut short.
 inline constexpr uint32_t stop_budget_ms = 1'800;
 
+// -- starting ------------------------------------------------------------------
+
+/// Compiled modules kept between runs; letters.mo's takes 1.1 MB.
+inline constexpr size_t cached_modules_max = 128;
+
 // -- records -------------------------------------------------------------------
 
 /// Inputs that a node without a state directory remembers.

@@ -35,13 +35,14 @@ size_t visible_methods(const module_info& module) {
 
 } // namespace
 
-result<loaded_actor> load_actor(const manifest_actor& entry, wasm_engine& engine) {
+result<loaded_actor> load_actor(const manifest_actor& entry, wasm_engine& engine,
+                                const module_cache& cache) {
   const auto refuse = [&entry](const error& why) {
     return fail(host_errc::bad_module, "actor '{}': {}", entry.name, why.message);
   };
   auto wasm = read_file(entry.wasm, limits::module_bytes_max);
   if (!wasm) return refuse(wasm.error());
-  auto module = engine.compile(*wasm);
+  auto module = cache.get(*wasm, engine);
   if (!module) {
     return fail(host_errc::bad_module, "actor '{}': {}: {}", entry.name, entry.wasm,
                 module.error().message);

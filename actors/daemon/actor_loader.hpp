@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "actors/daemon/module_cache.hpp"
 #include "actors/json_interface.hpp"
 #include "actors/manifest.hpp"
 #include "actors/principal.hpp"
@@ -23,7 +24,9 @@ struct loaded_actor {
   size_t methods = 0;                         ///< those a caller sees
 };
 
-/// Reads an entry's files and compiles its module. Errors name the actor and the file.
-result<loaded_actor> load_actor(const manifest_actor& entry, wasm_engine& engine);
+/// Reads an entry's files and compiles its module, unless the cache has it. Errors name the actor
+/// and the file.
+result<loaded_actor> load_actor(const manifest_actor& entry, wasm_engine& engine,
+                                const module_cache& cache);
 
 } // namespace moxzi::actors

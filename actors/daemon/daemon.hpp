@@ -18,6 +18,7 @@ struct daemon_options {
   uint64_t instructions_max = limits::update_instructions_max;
   uint64_t heap_bytes_max = limits::heap_bytes_max;
   std::string log_level = "info";
+  std::string cache_folder; ///< of compiled modules; empty = none
 };
 
 /// Hosts the manifest's actors until SIGTERM or SIGINT. Answers go to stdout (one line a fact,

@@ -162,6 +162,7 @@ protected:
                        std::shared_ptr<const json_interface> json = nullptr) {
     auto setup = std::make_shared<hosted_setup>();
     setup->name = name;
+    setup->settings = settings;
     setup->settings.self = principal::of_actor(name);
     setup->body = std::move(body);
     setup->install_argument = std::move(install);
@@ -236,6 +237,7 @@ protected:
     return interrupted;
   }
 
+  core_settings settings; ///< of the actors started from now on
   std::unique_ptr<clock> time;
   persist::memory_journal journal;
   std::shared_ptr<spdlog::logger> log;
