@@ -25,7 +25,17 @@ rejection no_method(const std::string& actor, const std::string& method,
 } // namespace
 
 canister_state::~canister_state() {
-  if (setup_) setup_->alarms->cancel(self_->id());
+  if (!setup_) return;
+  setup_->alarms->cancel(self_->id());
+  const auto why = rejected(reject_code::sys_unknown, "MX509",
+                            fmt::format("actor '{}' was stopped before it answered this call; what "
+                                        "it had done until its last await stays",
+                                        setup_->name));
+  for (const auto& [_, from] : origins_) {
+    if (const auto* outside = std::get_if<outside_call>(&from)) {
+      outside->call->sink->answer(http_refusal(why));
+    }
+  }
 }
 
 hosted_actor::behavior_type canister_state::make_behavior(hosted_setup_ptr setup) {

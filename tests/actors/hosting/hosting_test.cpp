@@ -221,9 +221,12 @@ TEST_F(JsonCalls, AFullQueueIs429) {
   EXPECT_EQ(post("letters", "spin", "[]").status, 429);
   for (const auto& sink : waiting) EXPECT_FALSE(sink->has_answer());
   EXPECT_EQ(stop(), 1u);
-  // What waited is refused; what ran got no answer of the actor's.
+  // What waited is refused, what ran is given up; both learn of it, once.
   EXPECT_EQ(waiting.back()->wait().status, 409);
-  EXPECT_FALSE(waiting.front()->has_answer());
+  const auto given_up = waiting.front()->wait();
+  EXPECT_EQ(given_up.status, 409);
+  EXPECT_THAT(given_up.body, HasSubstr(R"("code":6)"));
+  for (const auto& sink : waiting) EXPECT_EQ(sink->answers, 1);
 }
 
 } // namespace
