@@ -1,20 +1,16 @@
 """The rows of make bench: what is measured, and against which peers (see bench.py)."""
 
 import contextlib
-import json
 import os
 import re
-import select
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.abspath(os.path.join(HERE, "..", ".."))
-LETTERS = os.path.join(ROOT, "examples", "letters", "letters.mo")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from daemon import LETTERS, Daemon, Folder  # noqa: E402
 
 
 def run(bench):
@@ -33,48 +29,11 @@ def run(bench):
 
 # -- the daemon ------------------------------------------------------------------------------------
 
-
-class Daemon:
-    """A moxzid on a free port, with the letters actor and a trivial one."""
-
-    def __init__(self, bench, folder, *flags):
-        self.process = subprocess.Popen(
-            [os.path.join(bench.bin, "moxzid"), "-m", os.path.join(folder, "actors.json"),
-             "--port", "0", *flags], stdout=subprocess.PIPE, text=True)
-        self.url = self.wait_for("listening on ")
-
-    def wait_for(self, prefix):
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            ready, _, _ = select.select([self.process.stdout], [], [], 1)
-            line = self.process.stdout.readline() if ready else ""
-            if line.startswith(prefix):
-                return line[len(prefix):].strip()
-            if ready and not line:
-                break
-        raise RuntimeError("moxzid did not start")
-
-    def call(self, actor, method, body):
-        request = urllib.request.Request(f"{self.url}/call-json/{actor}/{method}", body.encode())
-        with urllib.request.urlopen(request, timeout=120) as answer:
-            return json.load(answer)
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(timeout=10)
-
-
-@contextlib.contextmanager
-def built_actors(bench):
-    """A folder with the letters actor and a trivial one, built."""
-    with tempfile.TemporaryDirectory() as folder:
-        with open(os.path.join(folder, "echo.mo"), "w", encoding="utf-8") as f:
-            f.write("persistent actor { public func echo(n : Nat) : async Nat { n };\n"
-                    "  public query func peek(n : Nat) : async Nat { n } };\n")
-        for source in (LETTERS, os.path.join(folder, "echo.mo")):
-            subprocess.run([os.path.join(bench.bin, "moxzi"), "build", source, "-o", folder],
-                           cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        yield folder
+ECHO = """persistent actor {
+  public func echo(n : Nat) : async Nat { n };
+  public query func peek(n : Nat) : async Nat { n };
+}
+"""
 
 
 @contextlib.contextmanager
@@ -106,19 +65,11 @@ def wrk(url, connections, seconds=3):
 def http_rows(bench, burn):
     if not any(bench.selected(n) for n in ("letters.http", "http.")):
         return
-    with built_actors(bench) as folder:
-        daemon = Daemon(bench, folder, "--device", "burn:cpu", "--log-level", "error")
-        try:
-            steps = 200
-
-            def learn():
-                start = time.perf_counter()
-                daemon.call("letters", "learn", f"[{steps}]")
-                return (time.perf_counter() - start) * 1e6 / steps
-
-            if bench.selected("letters.http"):
-                learn()
-            bench.compare("letters.http", lambda: statistics.median(learn() for _ in range(5)), burn)
+    with Folder(bench.bin) as folder:
+        folder.build(LETTERS)
+        folder.build(folder.write("echo.mo", ECHO))
+        with Daemon(folder, "--device", "burn:cpu", "--log-level", "error") as daemon:
+            letters_http(bench, daemon, burn)
             with bare_beast(bench) as peer:
                 for name, method in (("http.update", "call-json/echo/echo"),
                                      ("http.query", "query-json/echo/peek")):
@@ -127,8 +78,23 @@ def http_rows(bench, burn):
                                   [("beast", lambda: wrk(peer, 1)[0])])
                     bench.compare(f"{name}.c16", lambda u=url: 1e6 / wrk(u, 16)[1],
                                   [("beast", lambda: 1e6 / wrk(peer, 16)[1])])
-        finally:
-            daemon.stop()
+
+
+def letters_http(bench, daemon, burn):
+    """learn(200) through HTTP, actor and device, per step."""
+    if not bench.selected("letters.http"):
+        return
+    steps = 200
+
+    def learn():
+        start = time.perf_counter()
+        status, answer = daemon.call("letters", "learn", steps)
+        if status != 200:
+            raise RuntimeError(f"learn: {answer}")
+        return (time.perf_counter() - start) * 1e6 / steps
+
+    learn()
+    bench.compare("letters.http", lambda: statistics.median(learn() for _ in range(5)), burn)
 
 
 # -- start -----------------------------------------------------------------------------------------
@@ -144,22 +110,16 @@ def start_rows(bench):
         subprocess.run([bench.python, "-c", "import torch"], check=True)
         return (time.perf_counter() - start) * 1e6
 
-    with built_actors(bench) as folder:
-        empty = os.path.join(folder, "none.json")
-        with open(empty, "w", encoding="utf-8") as f:
-            f.write("{}")
+    with Folder(bench.bin) as folder:
+        folder.write("actors.json", "{}")
 
-        def start(manifest, *flags):
+        def start(*flags):
             begin = time.perf_counter()
-            with tempfile.TemporaryDirectory() as place:
-                os.symlink(manifest, os.path.join(place, "actors.json"))
-                daemon = Daemon(bench, place, "--log-level", "error", *flags)
-            took = (time.perf_counter() - begin) * 1e6
-            daemon.stop()
-            return took
+            with Daemon(folder, "--log-level", "error", *flags):
+                return (time.perf_counter() - begin) * 1e6
 
-        bench.compare("start.daemon", lambda: start(empty), [("torch-import", torch_import)])
-        bench.compare("start.device", lambda: start(empty, "--device", "cpu"),
+        bench.compare("start.daemon", lambda: start(), [("torch-import", torch_import)])
+        bench.compare("start.device", lambda: start("--device", "cpu"),
                       [("torch-import", torch_import)])
 
 
