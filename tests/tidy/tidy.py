@@ -34,7 +34,7 @@ ONLY_IN = [
 # Pure cores: no CAF, no clock, no socket.
 PURE = re.compile(
     r"^(base/|persist/record|persist/journal|actors/candid/|actors/principal|actors/canister_core"
-    r"|actors/wasm/|actors/build/|device/(?!messages|device_worker|device_thread|device_supervisor|device_actor)"
+    r"|actors/wasm/|actors/build/|device/(?!messages|device_worker|device_supervisor|device_thread)"
     r"|shapescript/(source|token|lexer|tree|parser|types|dims|check|infer|diagnostic|render))")
 
 FILE_LINES_MAX = 500
