@@ -13,7 +13,7 @@ BAD = """
 import Runtime "mo:core/Runtime";
 persistent actor {
   var kept = 0;
-  public func loop() : async () { kept += 1; while (true) { kept += 1 } };
+  public func forever() : async () { kept += 1; while (true) { kept += 1 } };
   public func fail() : async () { kept += 1; Runtime.trap("on purpose") };
   func down(n : Nat) : Nat { if (n == 0) { 0 } else { 1 + down(n - 1) } };
   public func deep(n : Nat) : async Nat { kept += 1; down(n) };
@@ -64,7 +64,7 @@ def main():
             wait_until(lambda: all(o.answers > 0 for o in others), 60, "good actors answer")
             before = daemon.resident_bytes()
             for method, arguments, code, words in [
-                    ("loop", [], "MX522", "instruction"), ("fail", [], "MX503", "on purpose"),
+                    ("forever", [], "MX522", "instruction"), ("fail", [], "MX503", "on purpose"),
                     ("deep", [1_000_000_000], None, ""), ("grow", [], None, "")]:
                 seen = [o.answers for o in others]
                 status, answer = daemon.call("bad", method, *arguments)

@@ -74,7 +74,8 @@ class Daemon:
     def __init__(self, folder, *flags, start_seconds=60):
         self.process = subprocess.Popen(
             [os.path.join(folder.bin, "moxzid"), "-m", os.path.join(folder.path, "actors.json"),
-             "--port", "0", *flags], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+             "--port", "0", *flags], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            bufsize=0)
         self.lines = []
         self.url = self._wait_for("listening on ", start_seconds)
 
@@ -87,15 +88,21 @@ class Daemon:
 
     def _wait_for(self, prefix, seconds):
         deadline = time.monotonic() + seconds
+        pending = b""
         while time.monotonic() < deadline:
+            # Whole reads of the pipe: a buffered reader would hide lines from select.
             ready, _, _ = select.select([self.process.stdout], [], [], 1)
-            line = self.process.stdout.readline() if ready else ""
-            self.lines.append(line)
-            if line.startswith(prefix):
-                return line[len(prefix):].strip()
-            if ready and not line:
+            piece = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            if ready and not piece:
                 break
+            pending += piece
+            *lines, pending = pending.split(b"\n")
+            self.lines += [line.decode() for line in lines]
+            for line in self.lines:
+                if line.startswith(prefix):
+                    return line[len(prefix):].strip()
         self.process.kill()
+        self.process.wait()
         raise RuntimeError(f"moxzid did not start: {self.lines}")
 
     def post(self, path, body, seconds=120):
