@@ -52,9 +52,9 @@ public:
         continue;
       }
       ++report.failed;
-      lexer probe{text_};
-      probe.fail_at(s.offset, fmt::format("{}: {}", s.description, reason));
-      report.failures.push_back(probe.failure().message);
+      const auto line = error_at(text_, s.offset, candid_errc::mismatch,
+                                 fmt::format("{}: {}", s.description, reason));
+      report.failures.push_back(line.message);
     }
     return report;
   }

@@ -26,8 +26,9 @@ public:
     for (auto& ref : init_) held.push_back(&ref);
     if (service_) held.push_back(&*service_);
     for (auto& ref : merged_) held.push_back(&ref);
+    for (auto& alias : aliases_) held.push_back(&alias.type);
     if (auto done = parser_.resolve(held); !done) return done.error();
-    if (auto done = check_service(); !done) return done.error();
+    if (auto done = check_services(); !done) return done.error();
     if (auto done = merge_services(); !done) return done.error();
     auto made = make_interface(std::make_shared<const type_table>(std::move(types_)), service_,
                                std::move(init_));
@@ -96,6 +97,7 @@ private:
     } else if (in.peek().kind == token::form::name && is_plain_name(in.peek().raw)) {
       const auto alias = in.take();
       type = parser_.named(alias.raw, in, alias.offset);
+      aliases_.push_back({type, in.text(), alias.offset});
     } else {
       return in.fail_expected("a service type");
     }
@@ -110,14 +112,12 @@ private:
     return true;
   }
 
-  result<void> check_service() const {
-    const auto is_service = [this](type_ref type) { return types_.kind_of(type) == kind::service; };
-    if (service_ && !is_service(*service_)) {
-      return fail(candid_errc::syntax, "the service is no service type but {}",
-                  keyword(types_.kind_of(*service_)));
-    }
-    for (const auto type : merged_) {
-      if (!is_service(type)) return fail(candid_errc::syntax, "an imported service is none");
+  result<void> check_services() const {
+    for (const auto& alias : aliases_) {
+      const auto form = types_.kind_of(alias.type);
+      if (form == kind::service) continue;
+      return error_at(alias.text, alias.offset, candid_errc::syntax,
+                      fmt::format("the service is no service type but {}", keyword(form)));
     }
     return {};
   }
@@ -135,12 +135,20 @@ private:
     return types_.set_service(*service_, std::move(all));
   }
 
+  /// `service : NAME`
+  struct service_alias {
+    type_ref type;
+    std::string_view text; ///< of the file
+    size_t offset = 0;
+  };
+
   const did_loader& load_;
   type_table types_;
   type_parser parser_{types_};
   std::set<std::string> loaded_;
   std::deque<std::string> texts_; ///< of imported files
   std::vector<type_ref> merged_;  ///< services of `import service`
+  std::vector<service_alias> aliases_;
   bool take_service_ = false;
   std::optional<type_ref> service_;
   std::string service_name_;

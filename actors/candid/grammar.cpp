@@ -240,6 +240,7 @@ bool type_parser::actor(lexer& in, type_ref& out) {
     } else if (in.peek().kind == token::form::name && is_plain_name(in.peek().raw)) {
       const auto alias = in.take();
       type_of = named(alias.raw, in, alias.offset);
+      aliased_methods_.emplace_back(label, use{type_of, in.text(), alias.offset});
     } else {
       return in.fail_expected("a function type");
     }
@@ -259,44 +260,36 @@ result<void> type_parser::resolve(std::span<type_ref* const> extra) {
   for (const auto& [name, used] : uses_) {
     const auto* meaning = types_.lookup(name);
     if (meaning == nullptr) {
-      lexer probe{used.text};
-      probe.fail_at(used.offset, fmt::format("type '{}' is not defined", name));
-      return error{candid_errc::unknown_name, probe.failure().message};
+      return error_at(used.text, used.offset, candid_errc::unknown_name,
+                      fmt::format("type '{}' is not defined", name));
     }
     targets[used.standin.index()] = *meaning;
   }
   // An alias of an alias leads on; more steps than names is a circle.
-  for (auto& target : targets) {
-    size_t steps = 0;
-    while (target.is_entry() && targets[target.index()] != target) {
-      target = targets[target.index()];
-      if (++steps > uses_.size()) {
-        return fail(candid_errc::syntax, "a type that is defined as itself");
-      }
-    }
-  }
   for (const auto& [name, used] : uses_) {
-    if (targets[used.standin.index()] == used.standin) {
-      return fail(candid_errc::syntax, "type '{}' is defined as itself", name);
+    auto& target = targets[used.standin.index()];
+    for (size_t steps = 0; target.is_entry() && targets[target.index()] != target; ++steps) {
+      target = targets[target.index()];
+      if (steps > uses_.size()) break;
+    }
+    if (target.is_entry() && (target == used.standin || targets[target.index()] != target)) {
+      return error_at(used.text, used.offset, candid_errc::syntax,
+                      fmt::format("type '{}' is defined as itself", name));
     }
   }
   types_.substitute(targets);
   for (auto* ref : extra) {
     if (ref->is_entry()) *ref = targets[ref->index()];
   }
-  return check_methods();
+  return check_methods(targets);
 }
 
-result<void> type_parser::check_methods() const {
-  for (uint32_t i = 0; i < types_.size(); ++i) {
-    const auto type = type_ref::entry(i);
-    if (types_.kind_of(type) != kind::service) continue;
-    for (const auto& m : types_.methods(type)) {
-      if (types_.kind_of(m.type) != kind::func) {
-        return fail(candid_errc::syntax, "method '{}' is no function but {}", m.name,
-                    keyword(types_.kind_of(m.type)));
-      }
-    }
+result<void> type_parser::check_methods(std::span<const type_ref> targets) const {
+  for (const auto& [name, used] : aliased_methods_) {
+    const auto form = types_.kind_of(targets[used.standin.index()]);
+    if (form == kind::func) continue;
+    return error_at(used.text, used.offset, candid_errc::syntax,
+                    fmt::format("method '{}' is no function but {}", name, keyword(form)));
   }
   return {};
 }

@@ -35,9 +35,10 @@ public:
   result<void> resolve(std::span<type_ref* const> extra);
 
 private:
+  /// Where a name is used.
   struct use {
     type_ref standin;
-    std::string_view text; ///< the file of the first use, and where in it
+    std::string_view text; ///< of the file
     size_t offset = 0;
   };
 
@@ -46,10 +47,11 @@ private:
   bool fields(lexer& in, bool is_record, type_ref& out);
   bool one_field(lexer& in, bool is_record, std::vector<field_spec>& all, uint64_t& next);
   bool func(lexer& in, type_ref& out);
-  result<void> check_methods() const;
+  result<void> check_methods(std::span<const type_ref> targets) const;
 
   type_table& types_;
   std::map<std::string, use, std::less<>> uses_;
+  std::vector<std::pair<std::string, use>> aliased_methods_; ///< `m : NAME`
 };
 
 /// Unsigned number of at most 32 bits, as field ids are written.

@@ -87,14 +87,18 @@ bool lexer::expect(std::string_view raw) {
   return accept(raw) || fail_expected(fmt::format("'{}'", raw));
 }
 
+error error_at(std::string_view text, size_t offset, candid_errc code, std::string_view reason) {
+  const auto before = text.substr(0, offset);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const auto start = before.rfind('\n');
+  const auto column = 1 + offset - (start == std::string_view::npos ? 0 : start + 1);
+  return fail(code, "{}:{}: {}", line, column, reason);
+}
+
 bool lexer::fail_at(size_t offset, std::string_view reason) {
   if (!failed_) {
     failed_ = true;
-    const auto before = text_.substr(0, offset);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const auto start = before.rfind('\n');
-    const auto column = 1 + offset - (start == std::string_view::npos ? 0 : start + 1);
-    error_ = fail(candid_errc::syntax, "{}:{}: {}", line, column, reason);
+    error_ = error_at(text_, offset, candid_errc::syntax, reason);
   }
   at_ = text_.size();
   current_ = token{.offset = text_.size()};

@@ -88,6 +88,9 @@ private:
   error error_;
 };
 
+/// An error at a place of a text: `line:column: reason`.
+error error_at(std::string_view text, size_t offset, candid_errc code, std::string_view reason);
+
 /// True if the name can be written without quotes: an identifier that is no keyword.
 bool is_plain_name(std::string_view name) noexcept;
 

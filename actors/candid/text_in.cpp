@@ -274,12 +274,6 @@ bool text_typer::annotated(const text_value& from, type_ref type, value& out) {
 
 namespace {
 
-error at_offset(std::string_view text, size_t offset, std::string_view reason) {
-  lexer probe{text};
-  probe.fail_at(offset, reason);
-  return probe.failure();
-}
-
 size_t steps_for(std::string_view text) {
   return text.size() * limits::candid_steps_per_byte + limits::candid_steps_free;
 }
@@ -315,7 +309,7 @@ result<std::vector<value>> text_to_values(const tuple_type& types, std::string_v
   for (size_t i = 0; i < types.items.size(); ++i) {
     if (i < made->values.size()) {
       if (!typer.convert(made->values[i], types.items[i], values[i])) {
-        return at_offset(text, typer.offset, typer.reason);
+        return error_at(text, typer.offset, candid_errc::mismatch, typer.reason);
       }
     } else if (!types.types->is_nullable(types.items[i])) {
       return fail(candid_errc::mismatch, "expected {} values, got {}", types.items.size(),
@@ -332,13 +326,14 @@ result<message> text_to_message(std::string_view text, const interface* names) {
   text_inference inference{*made->types, steps_for(text)};
   for (const auto& v : made->values) {
     type_ref type;
-    if (!inference.infer(v, type)) return at_offset(text, inference.offset, inference.reason);
+    if (!inference.infer(v, type))
+      return error_at(text, inference.offset, candid_errc::mismatch, inference.reason);
     out.items.push_back(type);
   }
   text_typer typer{*made->types, *made->types, steps_for(text)};
   for (size_t i = 0; i < made->values.size(); ++i) {
     if (!typer.convert(made->values[i], out.items[i], out.values.emplace_back())) {
-      return at_offset(text, typer.offset, typer.reason);
+      return error_at(text, typer.offset, candid_errc::mismatch, typer.reason);
     }
   }
   out.types = std::move(made->types);

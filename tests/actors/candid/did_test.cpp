@@ -79,7 +79,7 @@ TEST(did, errors_name_line_and_column) {
   EXPECT_EQ(reason("type a = nat;\ntype b = recrd {}"), "2:16: expected ';', got '{'");
   EXPECT_EQ(reason("type b = recrd;"), "1:10: type 'recrd' is not defined");
   EXPECT_EQ(reason("type a = nat; type a = int"), "1:20: type 'a' is defined twice");
-  EXPECT_EQ(reason("type a = b; type b = a"), "type 'b' is defined as itself");
+  EXPECT_EQ(reason("type a = b; type b = a"), "1:22: type 'a' is defined as itself");
   EXPECT_EQ(reason("type a = record { x : nat; x : int }"),
             "1:17: fields 'x' and 'x' have the same id 120");
   EXPECT_EQ(reason("service : { f : () -> (nat) oneway }"),
@@ -88,7 +88,8 @@ TEST(did, errors_name_line_and_column) {
             "1:11: method 'f' is declared twice");
   EXPECT_EQ(reason("service : { f : g }; type g = nat"),
             "1:22: expected 'type', 'import' or 'service', got 'type'");
-  EXPECT_EQ(reason("type g = nat; service : { f : g }"), "method 'f' is no function but nat");
+  EXPECT_EQ(reason("type g = nat; service : { f : g }"), "1:31: method 'f' is no function but nat");
+  EXPECT_EQ(reason("type g = nat; service : g"), "1:25: the service is no service type but nat");
   EXPECT_EQ(reason("type nat = text"), "1:6: 'nat' is a keyword");
   EXPECT_EQ(reason("service : { f : (a : nat, a : nat) -> () }"), "1:27: 'a' names two of them");
   EXPECT_EQ(reason("type a = record { 4294967296 : nat }"),
