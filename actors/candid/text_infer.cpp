@@ -86,6 +86,10 @@ bool text_inference::infer_fields(const text_value& from, type_ref& out) {
 
 /// A type that both are read at without loss.
 bool text_inference::join(type_ref x, type_ref y, int depth, type_ref& out) {
+  if (x == y) {
+    out = x;
+    return true;
+  }
   constexpr int depth_max = 64;
   if (depth > depth_max || !spend(1)) return false;
   using answer = subtype_checker::answer;
@@ -111,7 +115,8 @@ bool text_inference::join(type_ref x, type_ref y, int depth, type_ref& out) {
 bool text_inference::join_variants(type_ref x, type_ref y, int depth, type_ref& out) {
   std::map<uint32_t, field_spec> tags;
   for (const auto from : {x, y}) {
-    if (!spend(types_.fields(from).size())) return false;
+    constexpr size_t steps_per_tag = 16; // each is copied
+    if (!spend(types_.fields(from).size() * steps_per_tag)) return false;
     // Joining payloads adds to the table: hold no view into it.
     const std::vector<field> given{types_.fields(from).begin(), types_.fields(from).end()};
     for (const auto& f : given) {

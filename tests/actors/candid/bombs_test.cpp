@@ -152,6 +152,10 @@ TEST(bombs, json_and_text_are_bounded_too) {
   std::string types = "type a = ";
   for (int i = 0; i < 100'000; ++i) types += "vec ";
   EXPECT_FALSE(parse_did(types + "nat"));
+  // Each element adds a tag to the type of the vector.
+  std::string tags = "(vec { variant { a }";
+  for (int i = 0; i < 10'000; ++i) tags += "; variant { a" + std::to_string(i) + " }";
+  EXPECT_FALSE(text_to_message(tags + " })"));
   // A record of many optional fields, left out 10,000 times.
   std::string wide = "(vec record { ";
   for (int i = 0; i < 200; ++i) wide += "f" + std::to_string(i) + " : opt nat; ";
