@@ -35,6 +35,7 @@ bool checker::need(call_argument& one, bool fine, const char* code, std::string_
   if (fine) return true;
   report(code, one.where, fmt::format("{} is needed, but this is `{}`", wanted, show(one.what)),
          fmt::format("`{}`", show(one.what)));
+  origin(last_report(), one.where);
   return false;
 }
 

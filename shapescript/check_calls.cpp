@@ -57,6 +57,8 @@ type checker::dispatch(const expr& callee, call_site& site) {
         const auto size = size_from(one.value);
         if (!size) return {};
         out.dims.push_back(*size);
+        const bool named = t().at(one.value).kind == expr_kind::name;
+        out.dim_names.emplace_back(named ? text(t().at(one.value).where) : std::string_view{});
       }
       const auto& model = models_[found->index];
       if (out.dims.size() != model.dims.size()) {
@@ -253,6 +255,11 @@ matched checker::match(const std::vector<parameter_slot>& slots, call_site& site
 
 // -- functions of the program --------------------------------------------------
 
+// A size of a model as an axis: with the name it was written by.
+axis checker::dim_of(const type& model, size_t i) {
+  return {i < model.dim_names.size() ? model.dim_names[i] : std::string{}, model.dims[i]};
+}
+
 bool checker::unify(const type& want, const type& have, symbol_map& map) {
   const auto one = [&](const size_form& size, const axis& given) {
     if (const auto lone = size.lone()) {
@@ -288,8 +295,7 @@ bool checker::unify(const type& want, const type& have, symbol_map& map) {
   if (want.axes.size() == have.axes.size())
     for (size_t i = 0; i < want.axes.size(); ++i) one(want.axes[i].size, have.axes[i]);
   if (want.dims.size() == have.dims.size())
-    for (size_t i = 0; i < want.dims.size(); ++i)
-      one(want.dims[i], {show(have.dims[i]), have.dims[i]});
+    for (size_t i = 0; i < want.dims.size(); ++i) one(want.dims[i], dim_of(have, i));
   if (want.known == refinement::index && have.known == refinement::index)
     one(want.bound.size, have.bound);
   return true;
@@ -415,86 +421,6 @@ void checker::note_calls(uint32_t callee, const symbol_map& map, span where) {
   for (const auto& [theirs, ours] : map)
     for (const auto& term : ours.size.terms())
       for (const auto one : term.symbols) bindings_.push_back({one, theirs});
-}
-
-// -- mut -----------------------------------------------------------------------
-
-std::string_view checker::root_of(expr_id id) const {
-  while (t().at(id).kind == expr_kind::member || t().at(id).kind == expr_kind::index)
-    id = t().at(id).left;
-  return t().at(id).kind == expr_kind::name ? text(t().at(id).name) : std::string_view{};
-}
-
-// `m.layer` for a variable and its fields; empty for any other expression.
-std::string checker::path_of(expr_id id) const {
-  if (id == expr_id::none) return {};
-  std::string path;
-  while (t().at(id).kind == expr_kind::member) {
-    path = "." + std::string{text(t().at(id).name)} + path;
-    id = t().at(id).left;
-  }
-  if (t().at(id).kind != expr_kind::name) return {};
-  return std::string{text(t().at(id).name)} + path;
-}
-
-void checker::check_mut(const parameter_info& parameter, const call_argument& given) {
-  const bool written = !(given.mut == span{});
-  if (!parameter.is_mut) {
-    if (!written) return;
-    auto& d = report("E0701", given.where,
-                     fmt::format("`{}` is passed as `mut`, but the parameter `{}` is not",
-                                 text(given.where), parameter.name),
-                     "not changed by the call");
-    d.fixes.push_back({{given.mut.begin, given.where.begin}, ""});
-    d.help.push_back("leave `mut` out");
-    return;
-  }
-  if (is_poison(given.what)) return;
-  if (!written) {
-    auto& d =
-      report("E0702", given.where, fmt::format("`{}` is changed by the call", text(given.where)),
-             "say so with `mut`");
-    d.help.push_back(fmt::format("write `mut {}`", text(given.where)));
-    if (!given.piped) d.fixes.push_back({{given.where.begin, given.where.begin}, "mut "});
-    return;
-  }
-  const auto root = path_of(given.value).empty() ? std::string_view{} : root_of(given.value);
-  const auto found = locals_.find(root);
-  if (found == locals_.end()) {
-    report("E0701", given.where, "only a variable can be passed as `mut`",
-           "the change would be lost");
-    return;
-  }
-  const auto& info = local_infos_[found->second.local];
-  if (info.is_mut) return;
-  auto& d =
-    report("E0701", given.where,
-           fmt::format("`{}` is passed as `mut`, but `{}` is not `mut`", text(given.where), root),
-           "changed by the call");
-  mark(d, info.declared, "declared without `mut`");
-  d.help.push_back(fmt::format("declare it as `mut {}`", root));
-  d.fixes.push_back({{info.declared.begin, info.declared.begin}, "mut "});
-}
-
-void checker::check_aliases(const call_site& site) {
-  std::vector<std::pair<std::string, const call_argument*>> paths;
-  for (const auto& one : site.arguments) {
-    auto path = path_of(one.value);
-    if (path.empty() || !locals_.contains(root_of(one.value))) continue;
-    for (const auto& [other, first] : paths) {
-      const bool any_mut = !(one.mut == span{}) || !(first->mut == span{});
-      const bool overlap =
-        path == other || path.starts_with(other + ".") || other.starts_with(path + ".");
-      if (!any_mut || !overlap) continue;
-      auto& d =
-        report("E0703", one.where,
-               fmt::format("`{}` is passed twice, and changed", text(one.where)), "passed again");
-      mark(d, first->where, first->mut == span{} ? "passed here" : "passed as `mut` here");
-      d.notes.push_back("what is passed as `mut` may not be seen under a second name");
-      return;
-    }
-    paths.emplace_back(std::move(path), &one);
-  }
 }
 
 } // namespace shapescript

@@ -241,7 +241,10 @@ void checker::resolve_parameters(function_info& f) {
     } else if (f.owner != no_index && i == 0) {
       out.what = scalar_of(base_type::model);
       out.what.declaration = f.owner;
-      for (const auto one : models_[f.owner].dims) out.what.dims.push_back(size_form::of(one));
+      for (const auto one : models_[f.owner].dims) {
+        out.what.dims.push_back(size_form::of(one));
+        out.what.dim_names.push_back(symbols_[one].name);
+      }
     } else {
       report("E0110", p.name, "`self` is the first parameter of a method",
              "a type is missing here, as in `x: [n]`");

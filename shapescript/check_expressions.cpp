@@ -310,7 +310,7 @@ type checker::member_of_model(const expr& node, const type& base) {
   const auto word = text(node.name);
   symbol_map map;
   for (size_t i = 0; i < model.dims.size() && i < base.dims.size(); ++i)
-    map[model.dims[i]] = {show(base.dims[i]), base.dims[i]};
+    map[model.dims[i]] = dim_of(base, i);
   std::vector<std::string_view> known;
   for (const auto& one : model.members) {
     known.push_back(one.name);

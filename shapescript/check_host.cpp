@@ -174,9 +174,9 @@ type checker::stage_rule(const builtin& what, call_site& site, call_argument& da
     if (word ? !need(one, is(one.what, base_type::text), "E0403", "a str")
              : !need(one, is(one.what, base_type::integer), "E0403", "an int"))
       return {};
-    const auto number = one.what.value ? one.what.value->number() : std::nullopt;
-    if (what.name == "batches" && !word && number && *number < 1) {
-      report("E0302", one.where, fmt::format("a batch has at least 1 example, not {}", *number),
+    const int64_t number = one.what.value ? one.what.value->number().value_or(1) : 1;
+    if (what.name == "batches" && !word && number < 1) {
+      report("E0302", one.where, fmt::format("a batch has at least 1 example, not {}", number),
              "below 1");
       return {};
     }

@@ -220,13 +220,17 @@ std::optional<std::vector<axis>> checker::align(const type& x, const type& y, sp
 
 type checker::elementwise(token_kind operation, const type& first, const type& second, span where,
                           span operation_at, span right) {
-  (void)where;
   const auto x = as_tensor(first);
   const auto y = as_tensor(second);
   const auto axes = align(x, y, operation_at, right);
-  if (!axes) return {};
-  const auto element = common_element(x, y, right);
-  if (!element) return {};
+  const auto element = axes ? common_element(x, y, right) : std::nullopt;
+  if (!element) {
+    span left{where.begin, std::max(where.begin, operation_at.begin)};
+    while (left.end > left.begin && text({left.end - 1, left.end}) == " ") --left.end;
+    origin(last_report(), left);
+    origin(last_report(), right);
+    return {};
+  }
   auto out = tensor_of(*axes, *element);
   if (is_comparison(operation)) {
     out.element = dtype::boolean;
@@ -266,6 +270,8 @@ type checker::matmul(const type& x, const type& y, span where, span left, span r
                                  show(x.axes), show(inner), show(y.axes), show(y.axes[place])),
                      fmt::format("`{}`", show(y)));
     mark(d, left, fmt::format("`{}`", show(x)));
+    origin(d, left);
+    origin(d, right);
     explain_sizes(d, x.axes, y.axes);
     return {};
   }

@@ -81,8 +81,9 @@ void checker::report_device_in_host() {
         "E1803", f.device_site,
         fmt::format("{} is device work, but `{}` is a controller function", f.device_what, name),
         "runs on the devices");
-      if (!(f.host_site == span{}))
-        mark(d, f.host_site, fmt::format("{} runs in the controller", f.host_what));
+      const bool apart =
+        f.host_site.end <= f.device_site.begin || f.device_site.end <= f.host_site.begin;
+      if (apart) mark(d, f.host_site, fmt::format("{} runs in the controller", f.host_what));
       d.help.push_back("move the device work into a function of its own, and call it here");
     }
     if (f.host || f.decl->is_extern) continue;
@@ -98,6 +99,22 @@ void checker::report_device_in_host() {
   }
 }
 
+namespace {
+
+// A device function with tensors: host arithmetic on numbers alone may be recursive.
+bool computes(const function_info& f) {
+  const auto on_device = [](const type& t) {
+    return is_tensor(t) || is(t, base_type::record) || is(t, base_type::model)
+           || is(t, base_type::tuple) || is_poison(t);
+  };
+  return !f.host
+         && (!(f.device_site == span{}) || on_device(f.result)
+             || std::any_of(f.parameters.begin(), f.parameters.end(),
+                            [&](const parameter_info& p) { return on_device(p.what); }));
+}
+
+} // namespace
+
 void checker::report_recursion() {
   // Strongly connected device functions, with stacks of our own.
   enum class state : uint8_t { fresh, open, done };
@@ -108,7 +125,7 @@ void checker::report_recursion() {
   std::vector<state> states(functions_.size(), state::fresh);
   for (uint32_t first = 0; first < functions_.size(); ++first) {
     std::vector<frame> open;
-    if (states[first] != state::fresh || functions_[first].host) continue;
+    if (states[first] != state::fresh || !computes(functions_[first])) continue;
     states[first] = state::open;
     open.push_back({first, 0});
     while (!open.empty()) {
@@ -121,7 +138,7 @@ void checker::report_recursion() {
         continue;
       }
       const auto& edge = f.calls[place];
-      if (functions_[edge.callee].host) continue;
+      if (!computes(functions_[edge.callee])) continue;
       if (states[edge.callee] == state::fresh) {
         states[edge.callee] = state::open;
         open.push_back({edge.callee, 0});

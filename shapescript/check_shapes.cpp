@@ -58,9 +58,9 @@ type checker::shape_rule(const builtin& what, call_site& site, matched& m) {
       return out;
     }
     case rule::convolution:
-      return convolution(what, m);
+      return convolution(what, site, m);
     case rule::pooling:
-      return pooling(what, m);
+      return pooling(what, site, m);
     case rule::repeat:
       return stage_rule(what, site, *m.slots[0]);
     case rule::initialise:
@@ -280,7 +280,7 @@ std::optional<size_form> checker::out_size(const size_form& n, const size_form& 
   return *steps + size_form{1};
 }
 
-type checker::convolution(const builtin& what, matched& m) {
+type checker::convolution(const builtin& what, call_site& site, matched& m) {
   auto& x = *m.slots[0];
   auto& w = *m.slots[1];
   if (!need_float(x) || !need_float(w)) return {};
@@ -324,14 +324,14 @@ type checker::convolution(const builtin& what, matched& m) {
   out.axes[first - 1] = w.what.axes[0];
   for (size_t i = 0; i < count; ++i) {
     auto& one = out.axes[(*places)[i]];
-    const auto size = out_size(one.size, w.what.axes[2 + i].size, *pad, *stride, w.where);
+    const auto size = out_size(one.size, w.what.axes[2 + i].size, *pad, *stride, site.where);
     if (!size) return {};
     one.size = *size;
   }
   return out;
 }
 
-type checker::pooling(const builtin& what, matched& m) {
+type checker::pooling(const builtin& what, call_site& site, matched& m) {
   auto& x = *m.slots[0];
   if (!need_float(x)) return {};
   const bool up = what.name == "upsample";
@@ -351,7 +351,7 @@ type checker::pooling(const builtin& what, matched& m) {
   const auto pad = size_argument(m.slots[4], 0);
   if (!stride || !pad) return {};
   for (const auto place : *places) {
-    const auto n = out_size(out.axes[place].size, *size, *pad, *stride, m.slots[2]->where);
+    const auto n = out_size(out.axes[place].size, *size, *pad, *stride, site.where);
     if (!n) return {};
     out.axes[place].size = *n;
   }

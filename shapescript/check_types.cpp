@@ -313,9 +313,11 @@ type checker::model_use(uint32_t index, const type_expr& node, size_scope& scope
       const auto* found = find(name);
       if (const auto here = scope.find(name); here != scope.end()) {
         out.dims.push_back(here->second);
+        out.dim_names.push_back(name);
       } else if (found != nullptr && found->kind == entity::dim) {
         if (!dims_[found->index].known) return {};
         out.dims.push_back(size_form{dims_[found->index].value});
+        out.dim_names.push_back(name);
       } else {
         auto& d =
           report("E0205", node.where, fmt::format("`{}` needs a size for `{}`", model.name, name),
@@ -332,9 +334,11 @@ type checker::model_use(uint32_t index, const type_expr& node, size_scope& scope
       report("E0202", node.where, fmt::format("`{}` takes sizes", model.name), "not a size");
       return {};
     }
-    const auto size = resolve_size(one.dim, scope, fresh);
-    if (!size) return {};
-    out.dims.push_back(*size);
+    bool ok = true;
+    auto size = resolve_axis(one.dim, scope, fresh, ok);
+    if (!ok) return {};
+    out.dims.push_back(std::move(size.size));
+    out.dim_names.push_back(std::move(size.name));
   }
   if (out.dims.size() == model.dims.size()) return out;
   report("E0202", node.where,
@@ -437,6 +441,7 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
       auto& d = report(shape_code, where,
                        fmt::format("{} is `{}`, but this is `{}`", wanted_by, wanted, seen),
                        fmt::format("`{}`", seen));
+      origin(d, where);
       explain_sizes(d, have.axes, want.axes);
       return;
     }
@@ -444,6 +449,7 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
       auto& d =
         report("E0501", where, fmt::format("{} is `{}`, but this is `{}`", wanted_by, wanted, seen),
                fmt::format("`{}`", seen));
+      origin(d, where);
       d.help.push_back("dtypes change only by a cast, as in `x as bf16`");
       return;
     }
@@ -452,6 +458,7 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
         report("E0502", where,
                fmt::format("{} is `{}`, which is not known of `{}`", wanted_by, wanted, seen),
                fmt::format("`{}`", seen));
+      origin(d, where);
       d.help.push_back(fmt::format("if it holds all the same, say so: `... as {}`", wanted));
       return;
     }
@@ -460,6 +467,7 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
         report("E0505", where,
                fmt::format("{} is `{}`, and this `{}` may be larger", wanted_by, wanted, seen),
                fmt::format("`{}`", seen));
+      origin(d, where);
       explain_sizes(d, {have.bound}, {want.bound});
       return;
     }
@@ -480,7 +488,12 @@ type checker::replace(const type& what, const symbol_map& map) {
   };
   type out = what;
   for (auto& one : out.axes) one = axis_of(one);
-  for (auto& one : out.dims) one = one.replace(size_of);
+  for (size_t i = 0; i < out.dims.size(); ++i) {
+    auto name = i < out.dim_names.size() ? out.dim_names[i] : std::string{};
+    const auto now = axis_of({name, out.dims[i]});
+    out.dims[i] = now.size;
+    if (i < out.dim_names.size()) out.dim_names[i] = now.name;
+  }
   out.bound = axis_of(what.bound);
   for (auto& one : out.parts) one = replace(one, map);
   return out;

@@ -175,6 +175,8 @@ private:
   // -- reports and text (check.cpp) --------------------------------------------
   diagnostic& report(const char* code, span where, std::string message, std::string label = {});
   void mark(diagnostic& d, span where, std::string text);
+  void origin(diagnostic& d, span where);
+  diagnostic& last_report();
   void explain_sizes(diagnostic& d, const std::vector<axis>& x, const std::vector<axis>& y = {});
   void suggest(diagnostic& d, span where, std::string_view name,
                const std::vector<std::string_view>& known);
@@ -311,6 +313,7 @@ private:
                    const std::vector<call_argument*>& extra);
   bool bind_argument(const function_info& f, const parameter_info& parameter, call_argument& given,
                      symbol_map& map);
+  static axis dim_of(const type& model, size_t i);
   bool unify(const type& want, const type& have, symbol_map& map);
   void check_mut(const parameter_info& parameter, const call_argument& given);
   void check_aliases(const call_site& site);
@@ -361,8 +364,8 @@ private:
   type padded(const builtin& what, matched& m);
   type topk(matched& m);
   type gather(const builtin& what, matched& m);
-  type convolution(const builtin& what, matched& m);
-  type pooling(const builtin& what, matched& m);
+  type convolution(const builtin& what, call_site& site, matched& m);
+  type pooling(const builtin& what, call_site& site, matched& m);
   type transpose(matched& m);
   std::optional<std::vector<size_t>> spatial(const call_argument* over, const type& x,
                                              size_t count);

@@ -60,13 +60,14 @@ struct type {
   bool literal = false;   ///< written as a number: takes the dtype of what it meets
   bool evaluated = false; ///< of a function: `eval(f)` or `checkpoint(f)`
   uint32_t declaration = 0;
-  std::vector<axis> axes;         ///< of a tensor, or the batch axes of records
-  axis bound;                     ///< of `index`: its size; of `prob`: its axis
-  std::vector<size_form> dims;    ///< of a model and what belongs to one
-  std::vector<type> parts;        ///< of a tuple, a function type, layers
-  std::string name;               ///< of an optimizer, module or Python function
-  std::optional<size_form> value; ///< of an integer known while checking
-  double number = -1;             ///< of a decimal literal
+  std::vector<axis> axes;             ///< of a tensor, or the batch axes of records
+  axis bound;                         ///< of `index`: its size; of `prob`: its axis
+  std::vector<size_form> dims;        ///< of a model and what belongs to one
+  std::vector<std::string> dim_names; ///< how those were written, empty for numbers
+  std::vector<type> parts;            ///< of a tuple, a function type, layers
+  std::string name;                   ///< of an optimizer, module or Python function
+  std::optional<size_form> value;     ///< of an integer known while checking
+  double number = -1;                 ///< of a decimal literal
 };
 
 inline bool is(const type& t, base_type base) noexcept {

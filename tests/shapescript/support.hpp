@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -23,11 +24,12 @@ inline std::string read_file(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// The programs of the corpus, sorted by name.
+/// The programs that say what they expect, sorted by name.
 inline std::vector<std::filesystem::path> corpus() {
   std::vector<std::filesystem::path> all;
-  for (const auto& entry : std::filesystem::directory_iterator{golden_folder()})
-    if (entry.path().extension() == ".ss") all.push_back(entry.path());
+  for (const auto* folder : {"", "/sound", "/mistakes"})
+    for (const auto& entry : std::filesystem::directory_iterator{golden_folder() + folder})
+      if (entry.path().extension() == ".ss") all.push_back(entry.path());
   std::sort(all.begin(), all.end());
   return all;
 }

@@ -1,0 +1,3 @@
+# expect: E0205 @2:18
+fn f(x: [n]) -> [N]:
+    return x

@@ -1,0 +1,3 @@
+# expect: E1001 @3:5
+fn main():
+    continue

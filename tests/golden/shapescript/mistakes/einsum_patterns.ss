@@ -1,0 +1,3 @@
+# expect: E0411 @3:25
+fn f(x: [n d], y: [d]) -> [n]:
+    return einsum(x, y: n d -> n)

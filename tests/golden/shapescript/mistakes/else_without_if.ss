@@ -1,0 +1,5 @@
+# expect: E0110 @4:5
+fn main():
+    x = 1
+    else:
+        print(x)

@@ -1,0 +1,15 @@
+# expect: E0204 @15:14
+dim A = 2
+
+model M:
+    param w: [A] = zeros()
+
+data R:
+    x: [A]
+    t: [] Index[A]
+
+fn c(m: M, r: [b] R) -> [] NonNeg:
+    return mean(square(r.x @ m.w))
+
+fn g(r: [b] R) -> [b A]:
+    return r.y

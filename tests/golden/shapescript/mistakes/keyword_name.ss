@@ -1,0 +1,3 @@
+# expect: E0110 @2:6
+fn f(for: [n]) -> [n]:
+    return x

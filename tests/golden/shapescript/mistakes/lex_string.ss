@@ -1,0 +1,3 @@
+# expect: E0104 @3:11
+fn main():
+    print("a, 1)

@@ -1,0 +1,3 @@
+# expect: E0112 @2:9
+fn f(x: [n) -> [n]:
+    return x

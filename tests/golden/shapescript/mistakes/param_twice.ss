@@ -1,0 +1,3 @@
+# expect: E0203 @2:14
+fn f(x: [n], x: [n]) -> [n]:
+    return x

@@ -1,0 +1,3 @@
+# expect: E0407 @3:38
+fn f(x: [b d]) -> [b d]:
+    return x |> rearrange(b d -> b d e)

@@ -1,0 +1,3 @@
+# expect: E0501 @3:12
+fn f(x: [n] bf16) -> [n]:
+    return x

@@ -1,0 +1,3 @@
+# expect: E0404 @3:12
+fn f(x: [n]):
+    return x

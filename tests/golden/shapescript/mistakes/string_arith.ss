@@ -1,0 +1,3 @@
+# expect: E0501 @3:17
+fn main():
+    print("a" + 1)

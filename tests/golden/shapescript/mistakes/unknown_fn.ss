@@ -1,0 +1,3 @@
+# expect: E0201 @3:12
+fn f(x: [n]) -> [n]:
+    return rleu(x)
