@@ -72,7 +72,11 @@ type checker::dispatch(const expr& callee, call_site& site) {
     }
     if (!locals_.contains(word) && found == nullptr && index_name(t().at(callee.left))) {
       auto out = construct(callee);
+      const auto slots = slots_of(*find_builtin(word));
+      const auto m = match(slots, site, false, std::string{word});
       for (auto& one : site.arguments) type_of(one);
+      for (size_t i = 0; m.ok && i < slots.size(); ++i)
+        if (m.slots[i] != nullptr && slots[i].name != "rng") need_number(m.slots[i]);
       return out;
     }
   }
@@ -152,7 +156,7 @@ type checker::call_member(const expr& callee, call_site& site) {
       return call_function(found->second, site, &base);
     }
   }
-  return call_value(member(callee), site);
+  return call_value(member_of(callee, base), site);
 }
 
 type checker::call_python(const expr& callee, const std::string& name, call_site& site) {

@@ -218,6 +218,7 @@ void checker::resolve_function(uint32_t index) {
   } else if (!decl.results.empty()) {
     f.result = resolve(decl.results[0], f.scope, true);
   }
+  if (decl.broken) f.result = {};
   for (auto one = first + f.given.size(); one < symbols_.size(); ++one)
     f.only_in_result.push_back(static_cast<symbol>(one));
   if (decl.is_extern) check_extern(f);

@@ -157,7 +157,7 @@ type checker::literal(const expr& node) {
     case expr_kind::integer: {
       out = scalar_of(base_type::integer);
       std::string digits;
-      for (const char c : text(node.where))
+      for (const char c : text(node.name))
         if (c != '_') digits += c;
       int64_t value = 0;
       const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -169,7 +169,7 @@ type checker::literal(const expr& node) {
     default: {
       out = scalar_of(base_type::real);
       std::string digits;
-      for (const char c : text(node.where))
+      for (const char c : text(node.name))
         if (c != '_') digits += c;
       double value = 0;
       const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -244,7 +244,10 @@ type checker::list(const expr& node) {
 // -- members -------------------------------------------------------------------
 
 type checker::member(const expr& node) {
-  const auto base = expression(node.left);
+  return member_of(node, expression(node.left));
+}
+
+type checker::member_of(const expr& node, const type& base) {
   const auto word = text(node.name);
   if (is_poison(base)) return {};
   if (is(base, base_type::record)) {

@@ -344,6 +344,21 @@ type checker::einsum(pattern_state& state, const pattern_call& call,
   return out;
 }
 
+// After a mistake the names that the patterns bring into being are sizes that nothing is known of.
+void checker::define_rest(const pattern_call& call) {
+  if (scope_ == nullptr) return;
+  const auto one = [this](const pattern_item& item) {
+    const auto word = text(item.where);
+    if (item.kind != pattern_item::name || scope_->contains(word) || find(word) != nullptr) return;
+    scope_->emplace(std::string{word}, size_form::of(new_symbol(std::string{word}, item.where)));
+  };
+  for (const auto& source : call.sources)
+    for (const auto& item : source.items) {
+      one(item);
+      for (const auto& inner : item.inner) one(inner);
+    }
+}
+
 // -- the call ------------------------------------------------------------------
 
 // The operands of a call with patterns, the one of a pipeline first; sizes given by name go to the
@@ -438,9 +453,12 @@ type checker::call_pattern(const builtin& what, call_site& site) {
            "each operand has one pattern");
     return {};
   }
-  if (!ok) return {};
-  return what.name == "einsum" ? einsum(state, call, operands)
-                               : rearranged(what, state, call, operands[0]);
+  type out;
+  if (ok)
+    out = what.name == "einsum" ? einsum(state, call, operands)
+                                : rearranged(what, state, call, operands[0]);
+  if (is_poison(out)) define_rest(call);
+  return out;
 }
 
 } // namespace shapescript

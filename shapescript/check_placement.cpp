@@ -86,7 +86,7 @@ void checker::report_device_in_host() {
       if (apart) mark(d, f.host_site, fmt::format("{} runs in the controller", f.host_what));
       d.help.push_back("move the device work into a function of its own, and call it here");
     }
-    if (f.host || f.decl->is_extern) continue;
+    if (f.host || f.has_errors || f.decl->is_extern) continue;
     for (const auto& p : f.parameters) {
       if (!is(p.what, base_type::dataset) && !is(p.what, base_type::batches)) continue;
       auto& d = report("E1804", p.where,

@@ -130,6 +130,7 @@ namespace {
 
 // The names in a size.
 void names_in(const tree& t, dim_id id, std::vector<span>& out) {
+  if (id == dim_id::none) return;
   std::vector<dim_id> open{id};
   while (!open.empty()) {
     const auto& node = t.at(open.back());
@@ -192,6 +193,7 @@ void checker::resolve_dims() {
 
 void checker::resolve_dim(uint32_t index) {
   const auto& decl = *dims_[index].decl;
+  if (decl.value == dim_id::none) return; // a syntax error
   size_scope none;
   // A name in a dim is a dim: there are no symbolic sizes here.
   std::vector<span> names;

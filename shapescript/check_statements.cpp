@@ -41,6 +41,7 @@ void checker::check_body(uint32_t index) {
     }
     check_unused();
   }
+  f.has_errors = has_errors_here_;
   scope_ = nullptr;
   function_ = no_index;
 }
@@ -243,7 +244,7 @@ type checker::compound(const stmt& node, expr_id target, const type& value) {
 void checker::assign_target(const stmt& node, expr_id target, type value, span where) {
   const auto& left = t().at(target);
   if (left.kind == expr_kind::name)
-    assign_name(left.where, std::move(value), where, node.targets.size() > 1 ? next_group_ : 0);
+    assign_name(left.name, std::move(value), where, node.targets.size() > 1 ? next_group_ : 0);
   else
     assign_field(left, value, where);
 }
@@ -284,7 +285,7 @@ void checker::assign_name(span name, type value, span where, uint32_t group) {
 void checker::assign_field(const expr& target, const type& value, span where) {
   auto id = target.left;
   while (t().at(id).kind == expr_kind::member) id = t().at(id).left;
-  const auto root = text(t().at(id).where);
+  const auto root = text(t().at(id).name);
   const auto want = member(target);
   const auto found = locals_.find(root);
   if (found != locals_.end()) {
@@ -382,7 +383,7 @@ void checker::assigned_in(const block& body, std::set<std::string_view>& out) co
   for (const auto id : body) {
     const auto& node = t().at(id);
     for (const auto target : node.targets)
-      if (t().at(target).kind == expr_kind::name) out.insert(text(t().at(target).where));
+      if (t().at(target).kind == expr_kind::name) out.insert(text(t().at(target).name));
     for (const auto& one : node.branches) assigned_in(one.body, out);
     assigned_in(node.body, out);
   }

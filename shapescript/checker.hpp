@@ -97,7 +97,8 @@ struct function_info {
   std::vector<parameter_info> parameters;
   type result;
   bool resolved = false;
-  bool host = false; ///< a controller function, once placement is known
+  bool has_errors = false; ///< in its body: what it does is not all known
+  bool host = false;       ///< a controller function, once placement is known
   std::vector<call_edge> calls;
   std::vector<split_question> questions;
   span host_site; ///< the first host work straight in it, empty if none
@@ -221,6 +222,8 @@ private:
   bool apply_element(const element_name& element, type& out, size_scope& scope, bool fresh);
   type model_use(uint32_t index, const type_expr& node, size_scope& scope, bool fresh);
   symbol new_symbol(std::string name, span declared);
+
+  // -- comparing (check_fit.cpp) -----------------------------------------------
   misfit fits(const type& have, const type& want) const;
   misfit fits_tensor(const type& have, const type& want) const;
   bool same(const type& x, const type& y) const;
@@ -269,6 +272,7 @@ private:
   type literal(const expr& node);
   type list(const expr& node);
   type member(const expr& node);
+  type member_of(const expr& node, const type& base);
   type member_of_model(const expr& node, const type& base);
   type unary(const expr& node);
   type cast(const expr& node);
@@ -315,12 +319,14 @@ private:
                      symbol_map& map);
   static axis dim_of(const type& model, size_t i);
   bool unify(const type& want, const type& have, symbol_map& map);
-  void check_mut(const parameter_info& parameter, const call_argument& given);
-  void check_aliases(const call_site& site);
   void note_calls(uint32_t callee, const symbol_map& map, span where);
   matched match(const std::vector<parameter_slot>& slots, call_site& site, bool free_names,
                 const std::string& callee);
   type& type_of(call_argument& one);
+
+  // -- mut (check_mut.cpp) ----------------------------------------------------
+  void check_mut(const parameter_info& parameter, const call_argument& given);
+  void check_aliases(const call_site& site);
   std::string path_of(expr_id id) const;
   std::string_view root_of(expr_id id) const;
 
@@ -390,6 +396,7 @@ private:
   void crossing(span where, std::string_view operation, const axis& over);
 
   // -- patterns (check_patterns.cpp) -------------------------------------------
+  void define_rest(const pattern_call& call);
   type call_pattern(const builtin& what, call_site& site);
   struct atom;
   struct pattern_state;

@@ -1,74 +1,16 @@
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "shapescript/lexical.hpp"
 #include "shapescript/token.hpp"
 
 namespace shapescript {
 
 namespace {
-
-bool is_letter(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
-
-// Bytes of the well-formed character at the start of `text`; 0 if there is none.
-size_t character_bytes(std::string_view text) noexcept {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  const auto second = byte(1);
-  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F)) return 0;
-  if ((lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) return 0;
-  return length;
-}
-
-struct spelling {
-  std::string_view text;
-  token_kind kind;
-};
-
-constexpr std::array keywords{
-  spelling{"fn", token_kind::kw_fn},         spelling{"mut", token_kind::kw_mut},
-  spelling{"for", token_kind::kw_for},       spelling{"in", token_kind::kw_in},
-  spelling{"while", token_kind::kw_while},   spelling{"if", token_kind::kw_if},
-  spelling{"elif", token_kind::kw_elif},     spelling{"else", token_kind::kw_else},
-  spelling{"return", token_kind::kw_return}, spelling{"break", token_kind::kw_break},
-  spelling{"pass", token_kind::kw_pass},     spelling{"continue", token_kind::kw_continue},
-  spelling{"and", token_kind::kw_and},       spelling{"or", token_kind::kw_or},
-  spelling{"not", token_kind::kw_not},       spelling{"as", token_kind::kw_as},
-  spelling{"true", token_kind::kw_true},     spelling{"false", token_kind::kw_false}};
-
-token_kind word_kind(std::string_view word) noexcept {
-  for (const auto& [text, kind] : keywords)
-    if (text == word) return kind;
-  return token_kind::name;
-}
-
-// The longest operator at the start of `text`.
-std::optional<spelling> operator_at(std::string_view text) noexcept {
-  constexpr auto first = static_cast<int>(token_kind::ellipsis);
-  constexpr auto last = static_cast<int>(token_kind::close_bracket);
-  for (int i = first; i <= last; ++i) {
-    const auto kind = static_cast<token_kind>(i);
-    auto quoted = describe(kind);
-    const auto plain = quoted.substr(1, quoted.size() - 2);
-    if (text.starts_with(plain)) return spelling{plain, kind};
-  }
-  return std::nullopt;
-}
 
 struct bracket {
   char open;
@@ -165,34 +107,51 @@ private:
                           || (text_.substr(at_).starts_with("|>") && column > levels_.back().column
                               && line_first_ != out_.tokens.size());
       if (!joined) {
-        if (tab)
+        if (tab) {
           report("E0102", {uint32_t(*tab), uint32_t(*tab + 1)}, "tab in the indentation",
                  "a tab; use spaces");
+        }
         end_line();
+        // How deep a tab is meant to be is a guess: what the structure allows.
+        if (tab) column = levels_.back().column + (opens_block_ ? 4 : 0);
         indentation(begin, column);
       }
     }
     rest_of_line(begin);
   }
 
+  // Whether the line goes on with an `if` above, one level out.
+  bool begins_branch() const {
+    const auto rest = text_.substr(at_);
+    return rest.starts_with("else:") || rest.starts_with("elif ");
+  }
+
+  void leave_level() {
+    add_dedent();
+    levels_.pop_back();
+  }
+
   void indentation(size_t begin, uint32_t column) {
     const bool opens = std::exchange(opens_block_, false);
-    while (levels_.size() > 1 && levels_[levels_.size() - 2].column >= column) {
-      add_dedent();
-      levels_.pop_back();
-    }
-    const span where{uint32_t(at_),
-                     uint32_t(at_ + std::max<size_t>(1, character_bytes(text_.substr(at_))))};
+    while (levels_.size() > 1 && levels_[levels_.size() - 2].column >= column) leave_level();
+    const auto width = std::max<size_t>(1, character_bytes(text_.substr(at_)));
+    const span where{uint32_t(at_), uint32_t(at_ + width)};
     const auto current = levels_.back().column;
+    const bool branch = begins_branch() && levels_.size() > 1 && !opens;
     if (column > current) {
       if (!opens)
         report("E0103", where, "unexpected indentation", "deeper than the block it is in");
-      levels_.push_back({column, !opens});
+      if (branch)
+        leave_level();
+      else
+        levels_.push_back({column, !opens});
       if (opens) add(token_kind::indent, begin, at_);
-    } else if (column < current && bad_column_ != column) {
+    } else if (column < current) {
+      if (bad_column_ != column)
+        report("E0103", where, "this indentation matches no open block",
+               fmt::format("column {}; the block is at column {}", column + 1, current + 1));
       bad_column_ = column;
-      report("E0103", where, "this indentation matches no open block",
-             fmt::format("column {}; the block is at column {}", column + 1, current + 1));
+      if (branch) leave_level();
     }
     line_first_ = out_.tokens.size();
   }

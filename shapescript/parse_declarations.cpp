@@ -84,7 +84,10 @@ void parser::dim() {
   node.where.end = previous().end;
   end_of_line("an operator or the end of the line");
   // A name that was read counts as declared, so that its uses are no further mistakes.
-  if (failed_ && node.value == dim_id::none) return;
+  if (failed_) {
+    if (node.value == dim_id::none) return;
+    node.value = dim_id::none;
+  }
   out_.program.order.push_back({decl_kind::dim, uint32_t(out_.program.dim_decls.size())});
   out_.program.dim_decls.push_back(node);
 }
@@ -150,7 +153,7 @@ void parser::member(model_decl& owner) {
   one.type = failed_ ? type_id::none : type();
   if (accept(token_kind::assign)) one.initial = expression();
   end_of_line("`=` or the end of the line");
-  if (one.type != type_id::none) owner.members.push_back(one);
+  if (!failed_) owner.members.push_back(one);
 }
 
 void parser::layer(model_decl& owner) {
@@ -167,7 +170,7 @@ void parser::layer(model_decl& owner) {
   }
   one.type = failed_ ? type_id::none : type();
   end_of_line("the end of the line");
-  if (one.type != type_id::none) owner.members.push_back(one);
+  if (!failed_) owner.members.push_back(one);
 }
 
 void parser::import() {
@@ -206,6 +209,7 @@ void parser::function(bool is_extern, model_decl* owner) {
     node.body = statements();
     close_block();
   }
+  node.broken = failed_;
   const auto place = uint32_t(out_.program.functions.size());
   if (owner != nullptr)
     owner->methods.push_back(place);

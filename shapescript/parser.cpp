@@ -90,17 +90,20 @@ bool parser::too_deep(int depth, span where) {
 
 void parser::recover() {
   failed_ = false;
-  while (peek() != token_kind::newline && peek() != token_kind::end && peek() != token_kind::dedent
-         && peek() != token_kind::indent)
-    ++at_;
-  accept(token_kind::newline);
-  if (peek() != token_kind::indent) return;
-  int open = 0;
+  // With a statement go its block and the branches that continue it.
   do {
-    if (peek() == token_kind::indent) ++open;
-    if (peek() == token_kind::dedent) --open;
-    ++at_;
-  } while (open > 0 && peek() != token_kind::end);
+    while (peek() != token_kind::newline && peek() != token_kind::end
+           && peek() != token_kind::dedent && peek() != token_kind::indent)
+      ++at_;
+    accept(token_kind::newline);
+    if (peek() != token_kind::indent) return;
+    int open = 0;
+    do {
+      if (peek() == token_kind::indent) ++open;
+      if (peek() == token_kind::dedent) --open;
+      ++at_;
+    } while (open > 0 && peek() != token_kind::end);
+  } while (peek() == token_kind::kw_elif || peek() == token_kind::kw_else);
 }
 
 void parser::end_of_line(std::string_view wanted) {

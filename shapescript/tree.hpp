@@ -162,7 +162,8 @@ struct function_decl {
   std::vector<type_id> results;
   bool tuple_result = false;
   bool is_extern = false;
-  span python; ///< of an extern: the string
+  bool broken = false; ///< its first line could not be read to the end
+  span python;         ///< of an extern: the string
   block body;
   span header_end; ///< where the signature ends
 };

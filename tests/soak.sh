@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# The long runs: every fuzzer for FUZZ_SECONDS (600), then the tests under both sanitizers.
+# The long runs: every fuzzer for FUZZ_SECONDS (600), the mutations of ShapeScript programs, then the
+# tests under both sanitizers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 for target in $(ls tests/fuzz/*.cpp | xargs -n 1 basename -s .cpp); do
   echo "== fuzz $target, ${FUZZ_SECONDS:-600} s"
   tests/fuzz/run.sh "$target" "${FUZZ_SECONDS:-600}" 2>&1 | tail -n 3
 done
+echo "== ShapeScript, 200,000 mutations"
+MOXZI_MUTATIONS=200000 build/release/bin/shapescript_tests --gtest_filter='mutation.*' | tail -n 4
 for preset in asan tsan; do
   echo "== tests, $preset"
   [ -f build/$preset/build.ninja ] || cmake --preset $preset > /dev/null

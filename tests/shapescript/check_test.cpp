@@ -221,3 +221,12 @@ TEST(check, chains_as_long_as_a_file_are_no_recursion) {
   EXPECT_EQ(faults(models), "");
   EXPECT_EQ(faults(calls), "");
 }
+
+TEST(check, long_chains_of_methods_take_no_longer_than_their_length) {
+  std::string chain = "x";
+  for (int i = 0; i < 90; ++i) chain += ".f(1)";
+  EXPECT_EQ(faults("fn g(x: int) -> int:\n    return " + chain + "\n"), "E0204 @2:14");
+  EXPECT_EQ(
+    faults("import python m\n\nfn g() -> int:\n    return m" + chain.substr(1) + " as int\n"),
+    "E1401 @4:12");
+}

@@ -1,0 +1,158 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "shapescript/checker.hpp"
+
+namespace shapescript {
+
+bool checker::same(const type& x, const type& y) const {
+  if (is_poison(x) || is_poison(y)) return true;
+  if (x.base != y.base) return false;
+  switch (x.base) {
+    case base_type::tensor:
+      return x.element == y.element && same_sizes(x.axes, y.axes);
+    case base_type::record:
+      return x.declaration == y.declaration && same_sizes(x.axes, y.axes);
+    case base_type::model:
+    case base_type::gradient:
+      return x.declaration == y.declaration && x.dims == y.dims;
+    case base_type::optimizer:
+      return x.name == y.name && x.declaration == y.declaration && x.dims == y.dims;
+    case base_type::dataset:
+    case base_type::batches:
+      return x.declaration == y.declaration;
+    case base_type::tuple:
+    case base_type::layers:
+      return std::equal(x.parts.begin(), x.parts.end(), y.parts.begin(), y.parts.end(),
+                        [this](const type& a, const type& b) { return same(a, b); });
+    default:
+      return true;
+  }
+}
+
+misfit checker::fits_tensor(const type& have, const type& want) const {
+  if (!same_sizes(have.axes, want.axes)) return misfit::shape;
+  if (want.known == refinement::index) {
+    if (have.known != refinement::index)
+      return is_float(have.element) || have.element == dtype::boolean ? misfit::element
+                                                                      : misfit::bound;
+    const auto x = have.bound.size.number();
+    const auto y = want.bound.size.number();
+    const bool within = have.bound.size == want.bound.size || (x && y && *x <= *y);
+    return within ? misfit::none : misfit::bound;
+  }
+  if (have.element != want.element) {
+    const bool numbers = have.element != dtype::boolean && want.element != dtype::boolean;
+    const bool widens = have.element == dtype::i64 || is_float(want.element);
+    if (!have.literal || !numbers || !widens) return misfit::element;
+  }
+  if (want.known == refinement::prob) {
+    const bool along = have.known == refinement::prob && have.bound.size == want.bound.size
+                       && (have.bound.name == want.bound.name || have.axes.size() == 1);
+    return along ? misfit::none : misfit::known;
+  }
+  bool shown = implies(have.known, want.known);
+  if (have.literal && have.known == refinement::index) shown |= want.known == refinement::nonneg;
+  if (want.known == refinement::nonneg) shown |= known_nonneg(have);
+  if (want.known == refinement::pos) shown |= known_pos(have);
+  if (want.known == refinement::unit) shown |= known_unit(have);
+  return shown ? misfit::none : misfit::known;
+}
+
+misfit checker::fits(const type& have, const type& want) const {
+  if (is_poison(have) || is_poison(want)) return misfit::none;
+  if (is_tensor(want) && is_scalar(have)) {
+    if (!want.axes.empty()) return misfit::shape;
+    auto value = as_tensor(have);
+    if (is(have, base_type::real)) {
+      if (!is_float(want.element)) return misfit::element;
+      value.element = want.element;
+    }
+    return fits_tensor(value, want);
+  }
+  if (is(want, base_type::real) && is(have, base_type::integer)) return misfit::none;
+  if (have.base != want.base) return misfit::kind;
+  if (is_tensor(want)) return fits_tensor(have, want);
+  if (is(want, base_type::record) && have.declaration == want.declaration)
+    return same_sizes(have.axes, want.axes) ? misfit::none : misfit::shape;
+  if (is(want, base_type::tuple)) {
+    if (have.parts.size() != want.parts.size()) return misfit::kind;
+    for (size_t i = 0; i < have.parts.size(); ++i)
+      if (const auto one = fits(have.parts[i], want.parts[i]); one != misfit::none) return one;
+    return misfit::none;
+  }
+  return same(have, want) ? misfit::none : misfit::kind;
+}
+
+void checker::report_misfit(misfit what, const type& have, const type& want, span where,
+                            const char* shape_code, const std::string& wanted_by) {
+  const auto seen = show(have);
+  const auto wanted = show(want);
+  switch (what) {
+    case misfit::none:
+      return;
+    case misfit::kind:
+    case misfit::shape: {
+      auto& d = report(shape_code, where,
+                       fmt::format("{} is `{}`, but this is `{}`", wanted_by, wanted, seen),
+                       fmt::format("`{}`", seen));
+      origin(d, where);
+      explain_sizes(d, have.axes, want.axes);
+      return;
+    }
+    case misfit::element: {
+      auto& d =
+        report("E0501", where, fmt::format("{} is `{}`, but this is `{}`", wanted_by, wanted, seen),
+               fmt::format("`{}`", seen));
+      origin(d, where);
+      d.help.push_back("dtypes change only by a cast, as in `x as bf16`");
+      return;
+    }
+    case misfit::known: {
+      auto& d =
+        report("E0502", where,
+               fmt::format("{} is `{}`, which is not known of `{}`", wanted_by, wanted, seen),
+               fmt::format("`{}`", seen));
+      origin(d, where);
+      d.help.push_back(fmt::format("if it holds all the same, say so: `... as {}`", wanted));
+      return;
+    }
+    case misfit::bound: {
+      auto& d =
+        report("E0505", where,
+               fmt::format("{} is `{}`, and this `{}` may be larger", wanted_by, wanted, seen),
+               fmt::format("`{}`", seen));
+      origin(d, where);
+      explain_sizes(d, {have.bound}, {want.bound});
+      return;
+    }
+  }
+}
+
+// The type with a called function's symbols replaced by what they are at the call.
+type checker::replace(const type& what, const symbol_map& map) {
+  if (map.empty()) return what;
+  const auto size_of = [&map](symbol one) {
+    const auto found = map.find(one);
+    return found == map.end() ? size_form::of(one) : found->second.size;
+  };
+  const auto axis_of = [&](const axis& one) {
+    if (const auto lone = one.size.lone())
+      if (const auto found = map.find(*lone); found != map.end()) return found->second;
+    return axis{one.name, one.size.replace(size_of)};
+  };
+  type out = what;
+  for (auto& one : out.axes) one = axis_of(one);
+  for (size_t i = 0; i < out.dims.size(); ++i) {
+    auto name = i < out.dim_names.size() ? out.dim_names[i] : std::string{};
+    const auto now = axis_of({name, out.dims[i]});
+    out.dims[i] = now.size;
+    if (i < out.dim_names.size()) out.dim_names[i] = now.name;
+  }
+  out.bound = axis_of(what.bound);
+  for (auto& one : out.parts) one = replace(one, map);
+  return out;
+}
+
+} // namespace shapescript

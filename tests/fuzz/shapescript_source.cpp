@@ -1,0 +1,30 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "shapescript/check.hpp"
+#include "shapescript/format.hpp"
+#include "shapescript/render.hpp"
+
+using namespace shapescript;
+
+// Any bytes give reports with places inside the text, and a formatted program is left as it is.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const source text{"a.ss", std::string(reinterpret_cast<const char*>(data), size)};
+  const auto found = check(text).diagnostics;
+  if (found.size() > reports_max) std::abort();
+  for (const auto& one : found) {
+    for (const auto& label : one.labels)
+      if (label.where.begin > size || label.where.end > size) std::abort();
+    if (render_json(one, text).find('\n') != std::string::npos) std::abort();
+  }
+  render_text(found, text, true);
+  const auto program = parse(text);
+  const auto once = shapescript::format(text, program);
+  if (!once) return 0;
+  const source again{"a.ss", *once};
+  const auto twice = shapescript::format(again, parse(again));
+  if (!twice || *twice != *once) std::abort();
+  return 0;
+}
