@@ -41,7 +41,8 @@ class Bench:
         self.raw = open(os.path.join(out, "raw.jsonl"), "w", encoding="utf-8")
 
     def selected(self, name):
-        return not self.wanted or any(name.startswith(w) for w in self.wanted)
+        """True if the row is wanted, or some row of the group is (`letters` for `letters.http`)."""
+        return not self.wanted or any(name.startswith(w) or w.startswith(name) for w in self.wanted)
 
     def program(self, *command, env=None, key="median_us"):
         """A peer as a command that prints one JSON object on a line and `key` in it."""
