@@ -52,9 +52,8 @@ TEST(nearest, finds_the_name_that_was_meant) {
 }
 
 TEST(rejection, is_the_error_object_of_the_http_interface) {
-  EXPECT_EQ(
-    to_json({reject_code::canister_error, "trapped: \"no\"\n", "MX503"}),
-    R"({"error":{"code":5,"name":"canister_error","message":"trapped: \"no\"\n",)"
+  EXPECT_EQ(to_json({reject_code::canister_error, "trapped: \"no\"\n", "MX503"}),
+            R"({"error":{"code":5,"name":"canister_error","message":"trapped: \"no\"\n",)"
             R"("error_code":"MX503"}})");
   EXPECT_EQ(json_quote("\x01\xff\xE2\x82\xAC"), "\"\\u0001\xEF\xBF\xBD\xE2\x82\xAC\"");
 }
