@@ -2,8 +2,8 @@
 """make bench: measures moxzi against its peers, in turn, in one run.
 
 Prints one JSON line a row: {"name", "ours_us", "peer", "peer_us", "ratio"} with medians in
-microseconds; `ratio` is the median of the pairwise ratios ours / peer. Every raw time goes to
-build/bench/raw.jsonl. The row `control` is the same program twice: the noise of this run.
+microseconds; `ratio` is the median of the pairwise ratios ours / peer; a row of ours that no peer
+does has null for its peer. Every raw time goes to build/bench/raw.jsonl. The row `control` is the same program twice: the noise of this run.
 
   bench.py --bin build/release/bin --deps .deps [--rounds 5] [ROW ...]
 
@@ -79,23 +79,27 @@ class Bench:
             self.row(name, statistics.median(times["ours"]), label,
                      statistics.median(times[label]), statistics.median(pairs))
 
-    def row(self, name, ours_us, peer, peer_us, ratio):
-        print(json.dumps({"name": name, "ours_us": round(ours_us, 1), "peer": peer,
-                          "peer_us": round(peer_us, 1), "ratio": round(ratio, 3)}), flush=True)
+    def row(self, name, ours_us, peer=None, peer_us=None, ratio=None):
+        def rounded(value, digits):
+            return None if value is None else round(value, digits)
+
+        print(json.dumps({"name": name, "ours_us": rounded(ours_us, 2), "peer": peer,
+                          "peer_us": rounded(peer_us, 2), "ratio": rounded(ratio, 3)}), flush=True)
 
     def rows_of(self, name, *command):
-        """A program that measures both sides itself and prints finished rows."""
+        """A program that prints its own rows: both sides, or ours alone where no peer does it."""
         if not self.selected(name):
             return
-        log(f"{name}")
+        log(f"{name} (its own rows)")
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         if done.returncode != 0:
             log(f"{name} left out: {done.stderr.strip()[-400:]}")
             return
         for line in done.stdout.splitlines():
             if line.startswith("{"):
-                print(line, flush=True)
                 self.raw.write(line + "\n")
+                row = json.loads(line)
+                self.row(*(row.get(key) for key in ("name", "ours_us", "peer", "peer_us", "ratio")))
 
     def burn(self):
         """The burn peers, built on first use (about six minutes); none without cargo's crates."""
