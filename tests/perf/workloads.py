@@ -24,7 +24,6 @@ def run(bench):
     start_rows(bench)
     bench.rows_of("candid", os.path.join(bench.bin, "candid_bench"))
     bench.rows_of("binding", os.path.join(bench.bin, "binding_bench"))
-    bench.rows_of("binding", os.path.join(bench.bin, "binding_bench"))
     bench.rows_of("wasm", os.path.join(bench.bin, "wasm_bench"))
 
 
