@@ -80,9 +80,9 @@ diagnostic& checker::last_report() {
 void checker::origin(diagnostic& d, span where) {
   const auto written = text(where);
   const auto dot = written.find('.');
-  const auto found = locals_.find(written.substr(0, dot));
-  if (found == locals_.end()) return;
-  const auto& state = found->second;
+  const auto* found = locals_.find(written.substr(0, dot));
+  if (found == nullptr) return;
+  const auto& state = *found;
   span place = state.assigned;
   auto what = state.what;
   if (dot != written.npos) {

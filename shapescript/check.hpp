@@ -26,6 +26,4 @@ struct checked {
 /// `reports_max` are kept.
 checked check(const source& text, const program_loader& load = {});
 
-inline constexpr size_t reports_max = 100;
-
 } // namespace shapescript

@@ -144,13 +144,13 @@ type checker::call_member(const expr& callee, call_site& site) {
     if (const auto found = model.methods.find(word); found != model.methods.end()) {
       const auto& f = functions_[found->second];
       if (!f.parameters.empty() && f.parameters[0].is_mut) {
-        const auto local = locals_.find(root_of(callee.left));
-        if (local != locals_.end() && !local_infos_[local->second.local].is_mut) {
-          auto& d =
-            report("E0701", t().at(callee.left).where,
-                   fmt::format("`{}` changes its model, but `{}` is not `mut`", word, local->first),
-                   "changed by the call");
-          mark(d, local_infos_[local->second.local].declared, "declared without `mut`");
+        const auto root = root_of(callee.left);
+        const auto* local = locals_.find(root);
+        if (local != nullptr && !local_infos_[local->local].is_mut) {
+          auto& d = report("E0701", t().at(callee.left).where,
+                           fmt::format("`{}` changes its model, but `{}` is not `mut`", word, root),
+                           "changed by the call");
+          mark(d, local_infos_[local->local].declared, "declared without `mut`");
         }
       }
       return call_function(found->second, site, &base);

@@ -8,7 +8,7 @@
 namespace shapescript {
 
 type checker::expression(expr_id id) {
-  if (id == expr_id::none) return {};
+  if (id == expr_id::none || full()) return {};
   const bool typed = std::exchange(typed_cast_, false);
   const auto& node = t().at(id);
   auto what = evaluate(node, id);
@@ -71,14 +71,15 @@ type checker::function_value(uint32_t index) const {
 
 type checker::name(const expr& node) {
   const auto word = text(node.name);
-  if (const auto found = locals_.find(word); found != locals_.end()) {
-    const auto& state = found->second;
+  if (const auto* found = locals_.find(word)) {
+    auto state = *found;
     local_infos_[state.local].used = true;
     if (state.maybe && !lenient()) {
       auto& d = report("E0209", node.name, fmt::format("`{}` is not assigned on every path", word),
                        "may have no value here");
       mark(d, state.assigned, "assigned here");
-      found->second.maybe = false; // said once
+      state.maybe = false; // said once
+      locals_.set(word, state);
     }
     return state.what;
   }
@@ -138,7 +139,7 @@ type checker::unknown_name(const expr& node) {
   const auto word = text(node.name);
   std::vector<std::string_view> known = builtin_names();
   for (const auto& [other, what] : mod().names) known.push_back(other);
-  for (const auto& [other, state] : locals_) known.push_back(other);
+  for (const auto other : locals_.names()) known.push_back(other);
   auto& d = report("E0201", node.name, fmt::format("unknown name `{}`", word),
                    "nothing here has this name");
   suggest(d, node.name, word, known);

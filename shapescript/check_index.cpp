@@ -22,8 +22,7 @@ std::optional<size_form> checker::size_from(expr_id id) {
   const auto& node = t().at(id);
   if (node.kind == expr_kind::name && scope_ != nullptr) {
     const auto word = text(node.name);
-    const auto local = locals_.find(word);
-    if (local == locals_.end()) return size_of_name(node.name, *scope_, false);
+    if (!locals_.contains(word)) return size_of_name(node.name, *scope_, false);
   }
   const auto what = expression(id);
   if (is_poison(what)) return std::nullopt;

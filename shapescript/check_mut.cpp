@@ -44,13 +44,13 @@ void checker::check_mut(const parameter_info& parameter, const call_argument& gi
     return;
   }
   const auto root = path_of(given.value).empty() ? std::string_view{} : root_of(given.value);
-  const auto found = locals_.find(root);
-  if (found == locals_.end()) {
+  const auto* found = locals_.find(root);
+  if (found == nullptr) {
     report("E0701", given.where, "only a variable can be passed as `mut`",
            "the change would be lost");
     return;
   }
-  const auto& info = local_infos_[found->second.local];
+  const auto& info = local_infos_[found->local];
   if (info.is_mut) return;
   auto& d =
     report("E0701", given.where,

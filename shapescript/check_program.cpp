@@ -205,7 +205,7 @@ void checker::resolve_dim(uint32_t index) {
       if (!dims_[found->index].known) return; // reported there
       continue;
     }
-    if (lenient()) return;
+    if (lenient() || full()) return;
     for (const auto& [name, what] : mod().names)
       if (what.kind == entity::dim) known.push_back(name);
     auto& d =

@@ -15,8 +15,9 @@ void checker::check_body(uint32_t index) {
   scope_ = &f.scope;
   locals_.clear();
   local_infos_.clear();
+  local_names_.clear();
   loops_ = 0;
-  breaks_.clear();
+  loop_ends_.clear();
   has_errors_here_ = false;
   for (size_t i = 0; i < f.parameters.size(); ++i) {
     const auto& p = f.parameters[i];
@@ -28,7 +29,7 @@ void checker::check_body(uint32_t index) {
     }
   }
   for (const auto& p : f.parameters) {
-    locals_[p.name] = {uint32_t(local_infos_.size()), p.what, false, p.where};
+    locals_.set(p.name, {uint32_t(local_infos_.size()), p.what, false, p.where});
     local_infos_.push_back({p.name, p.where, true, p.is_mut, true, false, 0});
   }
   if (!f.decl->is_extern) {
@@ -67,6 +68,7 @@ void checker::check_unused() {
 bool checker::run_block(const block& body) {
   bool reaches = true;
   for (const auto id : body) {
+    if (full()) return false;
     const bool goes_on = run_statement(t().at(id));
     reaches = reaches && goes_on;
   }
@@ -97,7 +99,8 @@ bool checker::run_statement(const stmt& node) {
                "no loop is around it");
         return true;
       }
-      if (node.kind == stmt_kind::break_) breaks_.back().push_back(locals_);
+      if (node.kind == stmt_kind::break_ && loop_ends_.back().breaks.size() < breaks_max)
+        loop_ends_.back().breaks.push_back(locals_.changes_since(loop_ends_.back().path));
       return false;
     case stmt_kind::for_:
       run_for(node);
@@ -252,20 +255,17 @@ void checker::assign_target(const stmt& node, expr_id target, type value, span w
 void checker::assign_name(span name, type value, span where, uint32_t group) {
   value.value.reset();
   const auto word = text(name);
-  const auto found = locals_.find(word);
-  if (found == locals_.end()) {
+  const auto* found = locals_.find(word);
+  if (found == nullptr) {
     // The same variable may have been assigned on another path.
-    uint32_t local = no_index;
-    for (uint32_t i = 0; i < local_infos_.size(); ++i)
-      if (local_infos_[i].name == word && !local_infos_[i].loop_variable) local = i;
-    if (local == no_index) {
-      local = uint32_t(local_infos_.size());
-      local_infos_.push_back({word, name, false, true, false, false, group});
-    }
-    locals_[word] = {local, std::move(value), false, name};
+    const auto [known, fresh] =
+      local_names_.emplace(word, static_cast<uint32_t>(local_infos_.size()));
+    if (fresh) local_infos_.push_back({word, name, false, true, false, false, group});
+    const auto local = known->second;
+    locals_.set(word, {local, std::move(value), false, name});
     return;
   }
-  auto& state = found->second;
+  auto state = *found;
   if (loops_ > 0 && !same(state.what, value)) {
     auto& d = report(
       "E1003", name,
@@ -280,6 +280,7 @@ void checker::assign_name(span name, type value, span where, uint32_t group) {
   state.what = std::move(value);
   state.maybe = false;
   state.assigned = name;
+  locals_.set(word, std::move(state));
 }
 
 void checker::assign_field(const expr& target, const type& value, span where) {
@@ -287,9 +288,8 @@ void checker::assign_field(const expr& target, const type& value, span where) {
   while (t().at(id).kind == expr_kind::member) id = t().at(id).left;
   const auto root = text(t().at(id).name);
   const auto want = member(target);
-  const auto found = locals_.find(root);
-  if (found != locals_.end()) {
-    const auto& info = local_infos_[found->second.local];
+  if (const auto* found = locals_.find(root)) {
+    const auto& info = local_infos_[found->local];
     if (!info.is_mut) {
       auto& d =
         report("E0701", target.where,
@@ -303,197 +303,6 @@ void checker::assign_field(const expr& target, const type& value, span where) {
   }
   report_misfit(fits(value, want), value, want, where, "E0404",
                 fmt::format("`{}`", text(target.where)));
-}
-
-// -- branches ------------------------------------------------------------------
-
-void checker::condition(expr_id id) {
-  const auto what = expression(id);
-  if (is_poison(what) || is(what, base_type::boolean)) return;
-  auto& d = report("E0506", t().at(id).where,
-                   fmt::format("a condition is a host bool, but this is `{}`", show(what)),
-                   fmt::format("`{}`", show(what)));
-  if (is_tensor(what)) {
-    d.notes.push_back("a tensor's values are not known while the program is put together, so that "
-                      "each device function stays one fixed graph");
-    d.help.push_back("choose between values with `where(condition, a, b)`");
-  }
-}
-
-// Brings together what two paths know.
-void checker::merge(locals& into, const locals& other, bool report_types) {
-  for (auto& [name, state] : into) {
-    const auto found = other.find(name);
-    if (found == other.end()) {
-      state.maybe = true;
-      continue;
-    }
-    state.maybe |= found->second.maybe;
-    if (same(state.what, found->second.what)) {
-      state.what = is_poison(state.what) || is_poison(found->second.what)
-                     ? type{}
-                     : join_known(state.what, found->second.what);
-      continue;
-    }
-    if (report_types) {
-      const auto later =
-        std::max(state.assigned.begin, found->second.assigned.begin) == state.assigned.begin
-          ? state
-          : found->second;
-      const auto& first = later.assigned == state.assigned ? found->second : state;
-      auto& d = report("E1003", later.assigned,
-                       fmt::format("`{}` is `{}` here and `{}` on another path", name,
-                                   show(later.what), show(first.what)),
-                       fmt::format("`{}`", show(later.what)));
-      mark(d, first.assigned, fmt::format("`{}`", show(first.what)));
-      explain_sizes(d, first.what.axes, later.what.axes);
-    }
-    state.what = {};
-  }
-  for (const auto& [name, state] : other) {
-    if (into.contains(name)) continue;
-    into[name] = state;
-    into[name].maybe = true;
-  }
-}
-
-bool checker::run_if(const stmt& node) {
-  std::optional<locals> after;
-  const auto join = [&] {
-    if (after)
-      merge(*after, locals_, true);
-    else
-      after = locals_;
-  };
-  for (const auto& one : node.branches) {
-    condition(one.condition);
-    const auto before = locals_;
-    if (run_block(one.body)) join();
-    locals_ = before;
-  }
-  if (!node.has_else || run_block(node.body)) join();
-  if (!after) return false;
-  locals_ = std::move(*after);
-  return true;
-}
-
-// -- loops ---------------------------------------------------------------------
-
-void checker::assigned_in(const block& body, std::set<std::string_view>& out) const {
-  for (const auto id : body) {
-    const auto& node = t().at(id);
-    for (const auto target : node.targets)
-      if (t().at(target).kind == expr_kind::name) out.insert(text(t().at(target).name));
-    for (const auto& one : node.branches) assigned_in(one.body, out);
-    assigned_in(node.body, out);
-  }
-}
-
-// What a loop assigns has lost its refinement when a round begins.
-void checker::forget_known(const block& body) {
-  std::set<std::string_view> names;
-  assigned_in(body, names);
-  for (auto& [name, state] : locals_)
-    if (names.contains(name)) state.what = plain(state.what);
-}
-
-bool checker::run_while(const stmt& node) {
-  const auto& one = node.branches[0];
-  forget_known(one.body);
-  condition(one.condition);
-  const auto& written = t().at(one.condition);
-  const bool forever =
-    written.kind == expr_kind::boolean && written.operation == token_kind::kw_true;
-  auto after = locals_;
-  ++loops_;
-  breaks_.emplace_back();
-  run_block(one.body);
-  if (!forever) merge(after, locals_, false);
-  bool first = forever;
-  for (const auto& state : breaks_.back()) {
-    if (std::exchange(first, false))
-      after = state;
-    else
-      merge(after, state, false);
-  }
-  const bool ends = !forever || !breaks_.back().empty();
-  breaks_.pop_back();
-  --loops_;
-  locals_ = std::move(after);
-  return ends;
-}
-
-type checker::element_of(const type& what, const expr& node) {
-  switch (what.base) {
-    case base_type::poison:
-      return {};
-    case base_type::range:
-      return scalar_of(base_type::integer);
-    case base_type::layers:
-      return what.parts[0];
-    case base_type::batches: {
-      auto out = scalar_of(base_type::record);
-      out.declaration = what.declaration;
-      const auto b = new_symbol("b", node.where);
-      symbols_[b].batch = true;
-      out.axes.push_back({"b", size_form::of(b)});
-      host_work(node.where, "a loop over a dataset");
-      return out;
-    }
-    case base_type::dataset: {
-      auto out = scalar_of(base_type::record);
-      out.declaration = what.declaration;
-      host_work(node.where, "a loop over a dataset");
-      return out;
-    }
-    default:
-      break;
-  }
-  auto& d = report("E1002", node.where, fmt::format("`{}` is nothing to loop over", show(what)),
-                   fmt::format("`{}`", show(what)));
-  d.help.push_back("a loop is over `lo..hi`, a dataset or the layers of a model");
-  return {};
-}
-
-void checker::run_for(const stmt& node) {
-  const auto& over = t().at(node.values[0]);
-  const auto item = element_of(expression(node.values[0]), over);
-  std::vector<type> items{item};
-  if (is(item, base_type::tuple)) items = item.parts;
-  if (node.names.size() != items.size()) {
-    if (!is_poison(item))
-      report("E0417", node.names.front(),
-             fmt::format("{} names for {} value", node.names.size(), items.size()),
-             "each round gives one value");
-    items.assign(node.names.size(), type{});
-  }
-  forget_known(node.body);
-  const auto before = locals_;
-  ++loops_;
-  breaks_.emplace_back();
-  for (size_t i = 0; i < node.names.size(); ++i) {
-    const auto name = text(node.names[i]);
-    local_infos_.push_back({name, node.names[i], false, true, true, true, 0});
-    locals_[name] = {uint32_t(local_infos_.size() - 1), items[i], false, node.names[i]};
-  }
-  run_block(node.body);
-  auto after = before;
-  const auto leave = [&](locals state) {
-    for (const auto where : node.names) {
-      // The loop's variable lives in it.
-      const auto outer = before.find(text(where));
-      if (outer == before.end())
-        state.erase(text(where));
-      else
-        state[text(where)] = outer->second;
-    }
-    merge(after, state, false);
-  };
-  leave(locals_);
-  for (const auto& state : breaks_.back()) leave(state);
-  breaks_.pop_back();
-  --loops_;
-  locals_ = std::move(after);
 }
 
 } // namespace shapescript

@@ -52,7 +52,7 @@ std::optional<size_form> checker::size_of_name(span where, size_scope& scope, bo
     scope.emplace(name, size);
     return size;
   }
-  if (lenient()) return std::nullopt;
+  if (lenient() || full()) return std::nullopt;
   std::vector<std::string_view> known;
   for (const auto& [other, what] : mod().names)
     if (what.kind == entity::dim) known.push_back(other);
@@ -129,7 +129,7 @@ axis checker::resolve_axis(dim_id id, size_scope& scope, bool fresh, bool& ok) {
 // -- types ---------------------------------------------------------------------
 
 type checker::resolve(type_id id, size_scope& scope, bool fresh) {
-  if (id == type_id::none) return {};
+  if (id == type_id::none || full()) return {};
   const auto& node = t().at(id);
   switch (node.kind) {
     case type_expr::tensor:

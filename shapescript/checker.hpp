@@ -9,6 +9,7 @@
 
 #include "shapescript/builtins.hpp"
 #include "shapescript/check.hpp"
+#include "shapescript/locals.hpp"
 #include "shapescript/tree.hpp"
 #include "shapescript/types.hpp"
 
@@ -125,15 +126,14 @@ struct local_info {
   uint32_t group = 0; ///< names bound by one tuple assignment
 };
 
-/// What is known of a local at a point of the program.
-struct local_state {
-  uint32_t local;
-  type what;
-  bool maybe = false; ///< assigned on some paths only
-  span assigned;
+/// The paths that leave a loop by `break`.
+struct loop_end {
+  size_t path;
+  std::vector<path_changes> breaks;
 };
 
-using locals = std::map<std::string_view, local_state>;
+/// So many of a loop's `break`s are followed; more are taken to be like these.
+inline constexpr size_t breaks_max = 64;
 
 /// An argument as it reaches a call; the first one of a pipeline's stage has its type already.
 struct call_argument {
@@ -178,6 +178,10 @@ private:
   void mark(diagnostic& d, span where, std::string text);
   void origin(diagnostic& d, span where);
   diagnostic& last_report();
+  /// Enough is reported: nothing more is looked at.
+  bool full() const {
+    return out_.size() >= reports_max;
+  }
   void explain_sizes(diagnostic& d, const std::vector<axis>& x, const std::vector<axis>& y = {});
   void suggest(diagnostic& d, span where, std::string_view name,
                const std::vector<std::string_view>& known);
@@ -260,7 +264,9 @@ private:
   void run_for(const stmt& node);
   type element_of(const type& what, const expr& node);
   void condition(expr_id id);
-  void merge(locals& into, const locals& other, bool report_types);
+  local_state join(std::string_view name, const local_state& x, const local_state& y,
+                   bool report_types);
+  void join_paths(const std::vector<path_changes>& paths, bool report_types);
   void forget_known(const block& body);
   void assigned_in(const block& body, std::set<std::string_view>& out) const;
 
@@ -447,12 +453,13 @@ private:
   uint32_t function_ = no_index;
   size_scope* scope_ = nullptr;
   std::vector<local_info> local_infos_;
+  std::map<std::string_view, uint32_t> local_names_; // the last variable of each name
   locals locals_;
   int loops_ = 0;
   bool typed_cast_ = false; // the expression at hand is the operand of a cast
   bool has_errors_here_ = false;
   uint32_t next_group_ = 1;
-  std::vector<std::vector<locals>> breaks_;
+  std::vector<loop_end> loop_ends_;
 };
 
 } // namespace shapescript

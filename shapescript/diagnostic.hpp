@@ -41,6 +41,9 @@ struct diagnostic {
   const label& primary() const;
 };
 
+/// How many reports a program gets; after that nobody reads on.
+inline constexpr size_t reports_max = 100;
+
 /// Puts diagnostics in the order of their places in the source.
 void sort_by_place(std::vector<diagnostic>& all);
 

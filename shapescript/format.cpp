@@ -98,7 +98,7 @@ private:
   }
 
   uint32_t line_of(uint32_t offset) const {
-    return text_.position_of(offset).line;
+    return text_.line_of(offset);
   }
 
   out_line& new_line(uint32_t source_line, size_t indent) {

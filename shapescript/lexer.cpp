@@ -43,6 +43,7 @@ private:
   }
 
   void report(const char* code, span where, std::string message, std::string label) {
+    if (out_.diagnostics.size() >= reports_max) return;
     diagnostic d;
     d.code = code;
     d.message = std::move(message);

@@ -50,6 +50,8 @@ token_kind word_kind(std::string_view word) noexcept {
 std::optional<spelling> operator_at(std::string_view text) noexcept {
   constexpr auto first = static_cast<int>(token_kind::ellipsis);
   constexpr auto last = static_cast<int>(token_kind::close_bracket);
+  constexpr std::string_view starts = ".|-=!<>+*/%@,:()[]";
+  if (text.empty() || starts.find(text.front()) == starts.npos) return std::nullopt;
   for (int i = first; i <= last; ++i) {
     const auto kind = static_cast<token_kind>(i);
     auto quoted = describe(kind);

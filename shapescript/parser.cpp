@@ -62,6 +62,7 @@ span parser::expect(token_kind kind, std::string_view what) {
 void parser::fail(const char* code, span where, std::string message, std::string label) {
   if (failed_) return;
   failed_ = true;
+  if (out_.diagnostics.size() >= 2 * reports_max) return;
   // A mistake that the lexer saw in this line explains what is wrong here.
   for (auto i = at_; i < tokens_.size() && tokens_[i].kind != token_kind::newline; ++i)
     if (tokens_[i].kind == token_kind::bad) return;

@@ -150,8 +150,30 @@ private:
     out_ += std::string(gutter_ + 1, ' ') + colors_.blue("|") + " " + one.print(colors_) + "\n";
   }
 
+  // Of a huge line the bytes around the first label; the marks count from there.
+  static std::string_view part_around(std::string_view line, std::vector<mark>& marks) {
+    constexpr uint32_t bytes_before = 512;
+    constexpr size_t bytes_kept = 4'096;
+    if (line.size() <= 2 * bytes_kept || marks.empty()) return line;
+    uint32_t first = marks[0].begin;
+    for (const auto& one : marks) first = std::min(first, one.begin);
+    uint32_t skipped = first > bytes_before ? first - bytes_before : 0;
+    const auto inside = [&](size_t i) {
+      return i < line.size() && (static_cast<unsigned char>(line[i]) & 0xC0) == 0x80;
+    };
+    while (inside(skipped)) ++skipped;
+    size_t end = std::min(line.size(), skipped + bytes_kept);
+    while (inside(end)) ++end;
+    const auto part = line.substr(skipped, end - skipped);
+    for (auto& one : marks) {
+      one.begin = std::min(one.begin - skipped, uint32_t(part.size()));
+      one.end = std::min(one.end - skipped, uint32_t(part.size()));
+    }
+    return part;
+  }
+
   void source_line(uint32_t number, std::vector<mark> marks) {
-    drawn_line line{text_.line(number)};
+    drawn_line line{part_around(text_.line(number), marks)};
     if (line.width() > width_max) {
       uint32_t first = line.width();
       for (const auto& one : marks) first = std::min(first, line.columns[one.begin]);

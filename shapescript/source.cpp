@@ -32,10 +32,15 @@ std::string_view source::line(uint32_t number) const noexcept {
   return std::string_view{text_}.substr(begin, end - begin);
 }
 
-position source::position_of(uint32_t offset) const noexcept {
+uint32_t source::line_of(uint32_t offset) const noexcept {
   const auto at = std::max<size_t>(std::min<size_t>(offset, text_.size()), line_starts_.front());
   const auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), at);
-  const auto line = static_cast<uint32_t>(next - line_starts_.begin());
+  return static_cast<uint32_t>(next - line_starts_.begin());
+}
+
+position source::position_of(uint32_t offset) const noexcept {
+  const auto at = std::max<size_t>(std::min<size_t>(offset, text_.size()), line_starts_.front());
+  const auto line = line_of(offset);
   const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
   const auto begin = text_.begin() + line_starts_[line - 1];
   const auto end = text_.begin() + static_cast<std::ptrdiff_t>(at);
