@@ -90,7 +90,7 @@ public:
     uint32_t last = 0;
     for (const auto& [line, marks] : lines_) {
       if (last != 0 && line > last + 2)
-        out_ += colors_.blue("...") + "\n";
+        skipped(last);
       else if (last != 0 && line == last + 2)
         source_line(last + 1, {});
       source_line(line, marks);
@@ -103,27 +103,71 @@ public:
   }
 
 private:
-  // The labels by line; a label over several lines becomes its first and its last line.
+  // The labels by line. One label over several lines is drawn at the left margin; of further ones
+  // the first and the last line are marked.
   void collect() {
     uint32_t last = 1;
     for (const auto& one : what_.labels) {
-      const auto begin = text_.position_of(one.where.begin);
-      auto end = text_.position_of(std::max(one.where.begin, one.where.end));
-      last = std::max({last, begin.line, end.line});
-      const auto first_byte = byte_in_line(one.where.begin, begin.line);
-      if (begin.line == end.line) {
-        lines_[begin.line].push_back({first_byte, byte_in_line(one.where.end, end.line), &one});
+      const auto begin = text_.line_of(one.where.begin);
+      const auto end = text_.line_of(std::max(one.where.begin, one.where.end));
+      last = std::max({last, begin, end});
+      const auto first_byte = byte_in_line(one.where.begin, begin);
+      const auto end_byte = byte_in_line(one.where.end, end);
+      if (begin == end) {
+        lines_[begin].push_back({first_byte, end_byte, &one});
+      } else if (margin_ == nullptr) {
+        margin_ = &one;
+        margin_begin_ = begin;
+        margin_end_ = end;
+        for (auto line = begin; line <= end; ++line)
+          if (line < begin + 3 || line + 2 > end) lines_[line];
       } else {
-        const auto first = text_.line(begin.line);
-        lines_[begin.line].push_back({first_byte, uint32_t(first.size()), &one, false});
-        const auto text = text_.line(end.line);
-        auto indent = text.find_first_not_of(" \t");
-        if (indent == text.npos) indent = 0;
-        const auto end_byte = byte_in_line(one.where.end, end.line);
-        lines_[end.line].push_back({std::min(uint32_t(indent), end_byte), end_byte, &one});
+        lines_[begin].push_back({first_byte, uint32_t(text_.line(begin).size()), &one, false});
+        auto indent = text_.line(end).find_first_not_of(" \t");
+        if (indent == std::string_view::npos) indent = 0;
+        lines_[end].push_back({std::min(uint32_t(indent), end_byte), end_byte, &one});
       }
     }
     gutter_ = std::to_string(last).size();
+  }
+
+  // Whether nothing stands before the label of the margin on its first line.
+  bool margin_at_indent() const {
+    const auto line = text_.line(margin_begin_);
+    const auto before = line.substr(0, byte_in_line(margin_->where.begin, margin_begin_));
+    return before.find_first_not_of(" \t") == before.npos;
+  }
+
+  // What stands between the gutter and a source line, or a row below it.
+  std::string margin(uint32_t line, bool is_source) const {
+    if (margin_ == nullptr) return "";
+    const bool inside = line > margin_begin_ && line <= margin_end_;
+    if (line == margin_begin_ && margin_at_indent()) return bar(is_source ? "/ " : "| ");
+    return inside ? bar("| ") : "  ";
+  }
+
+  std::string bar(std::string_view text) const {
+    return margin_->primary ? colors_.severe(text) : colors_.blue(text);
+  }
+
+  // The row that leads from the margin to where its label begins, or to its end and its text.
+  void margin_row(uint32_t number, const drawn_line& line) {
+    if (margin_ == nullptr) return;
+    const std::string caret = margin_->primary ? "^" : "-";
+    const auto column = [&](uint32_t offset) {
+      return line.columns[std::min<size_t>(byte_in_line(offset, number), line.columns.size() - 1)];
+    };
+    if (number == margin_begin_ && !margin_at_indent()) {
+      row_below(bar(" " + std::string(column(margin_->where.begin) + 1, '_') + caret));
+    } else if (number == margin_end_) {
+      const auto end = column(margin_->where.end);
+      const auto text = margin_->text.empty() ? "" : " " + margin_->text;
+      row_below(bar("|" + std::string(std::max(end, 1u), '_') + caret + text));
+    }
+  }
+
+  void row_below(std::string_view text) {
+    out_ += std::string(gutter_ + 1, ' ') + colors_.blue("|") + " " + std::string{text} + "\n";
   }
 
   uint32_t byte_in_line(uint32_t offset, uint32_t line) const {
@@ -147,7 +191,12 @@ private:
   }
 
   void below(const row& one) {
-    out_ += std::string(gutter_ + 1, ' ') + colors_.blue("|") + " " + one.print(colors_) + "\n";
+    row_below(margin(line_, false) + one.print(colors_));
+  }
+
+  void skipped(uint32_t last) {
+    const bool inside = margin_ != nullptr && last >= margin_begin_ && last < margin_end_;
+    out_ += colors_.blue("...") + (inside ? std::string(gutter_, ' ') + bar("|") : "") + "\n";
   }
 
   // Of a huge line the bytes around the first label; the marks count from there.
@@ -180,8 +229,10 @@ private:
       const auto begin = first > before_label ? first - before_label : 0;
       line.cut(begin, begin + width_max);
     }
-    out_ += colors_.blue(fmt::format("{:>{}} |", number, gutter_)) + (line.shown.empty() ? "" : " ")
-            + line.shown + "\n";
+    line_ = number;
+    const auto shown = margin(number, true) + line.shown;
+    out_ += colors_.blue(fmt::format("{:>{}} |", number, gutter_)) + (shown.empty() ? "" : " ")
+            + shown + "\n";
     for (auto& one : marks) {
       one.begin = line.columns[one.begin];
       one.end = std::max(line.columns[one.end], one.begin + 1);
@@ -189,6 +240,7 @@ private:
     std::stable_sort(marks.begin(), marks.end(),
                      [](const mark& x, const mark& y) { return x.begin < y.begin; });
     if (!marks.empty()) underline(marks);
+    margin_row(number, line);
   }
 
   // The row of carets and dashes with the rightmost text, then the other texts hung from bars.
@@ -244,6 +296,10 @@ private:
   paint colors_;
   std::map<uint32_t, std::vector<mark>> lines_;
   size_t gutter_ = 1;
+  const label* margin_ = nullptr; // the label over several lines
+  uint32_t margin_begin_ = 0;
+  uint32_t margin_end_ = 0;
+  uint32_t line_ = 0; // the source line drawn last
   std::string out_;
 };
 

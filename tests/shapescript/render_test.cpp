@@ -63,10 +63,27 @@ TEST(render, wide_characters_take_two_columns_and_tabs_four) {
   EXPECT_NE(out.find("1 |     形x\n  |       ^ here\n"), out.npos) << out;
 }
 
-TEST(render, a_label_over_several_lines_marks_the_first_and_the_last) {
+TEST(render, a_label_over_several_lines_is_drawn_at_the_margin) {
   const source s{"a.ss", "  f(\n    x,\n  )\n"};
-  const auto out = render_text(fault("m", {{{2, 15}, "all", true}}), s, false);
-  EXPECT_NE(out.find("1 |   f(\n  |   ^^\n2 |     x,\n3 |   )\n  |   ^ all\n"), out.npos) << out;
+  EXPECT_EQ(render_text(fault("m", {{{2, 15}, "all", true}}), s, false),
+            "error[E0401]: m\n"
+            " --> a.ss:1:3\n"
+            "  |\n"
+            "1 | /   f(\n"
+            "2 | |     x,\n"
+            "3 | |   )\n"
+            "  | |___^ all\n"
+            "\nFor more information about E0401, run `shapescript explain E0401`.\n");
+  const source t{"a.ss", "y = f(\n  x)\n"};
+  const auto out =
+    render_text(fault("m", {{{4, 11}, "all", true}, {{9, 10}, "x", false}}), t, false);
+  EXPECT_NE(out.find("1 |   y = f(\n"
+                     "  |  _____^\n"
+                     "2 | |   x)\n"
+                     "  | |   - x\n"
+                     "  | |____^ all\n"),
+            out.npos)
+    << out;
 }
 
 TEST(render, of_a_long_line_the_part_around_the_label_is_shown) {
