@@ -186,7 +186,7 @@ void checker::run_assign(const stmt& node) {
     const auto want = resolve(node.type, *scope_, true);
     if (values.size() == 1)
       report_misfit(fits(values[0], want), values[0], want, where, "E0404",
-                    fmt::format("`{}`", text(node.where)));
+                    fmt::format("`{}`", text(t().at(node.targets[0]).where)));
     auto kept = is_poison(want) ? values[0] : want;
     assign_target(node, node.targets[0], kept, where);
     return;

@@ -35,7 +35,7 @@ ONLY_IN = [
 PURE = re.compile(
     r"^(base/|persist/record|persist/journal|actors/candid/|actors/principal|actors/canister_core"
     r"|actors/wasm/|actors/build/|device/(?!messages|device_worker|device_supervisor|device_thread)"
-    r"|shapescript/(source|token|lexer|tree|parser|types|dims|check|infer|diagnostic|render))")
+    r"|shapescript/(?!cli_main|run/|lsp/))")
 
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
