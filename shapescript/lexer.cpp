@@ -63,6 +63,8 @@ private:
   void end_line() {
     if (line_first_ == out_.tokens.size()) return;
     const auto last = out_.tokens.back();
+    line_was_whole_ = !(last.kind >= token_kind::pipe && last.kind <= token_kind::comma);
+    bad_in_line_ = false;
     opens_block_ = last.kind == token_kind::colon || begins_block();
     add(token_kind::newline, last.where.end, last.where.end);
     line_first_ = out_.tokens.size();
@@ -140,7 +142,8 @@ private:
     const auto current = levels_.back().column;
     const bool branch = begins_branch() && levels_.size() > 1 && !opens;
     if (column > current) {
-      if (!opens)
+      // A line that ends in an operator goes on: that is what is wrong, and the parser says so.
+      if (!opens && line_was_whole_)
         report("E0103", where, "unexpected indentation", "deeper than the block it is in");
       if (branch)
         leave_level();
@@ -305,7 +308,8 @@ private:
         break;
       at_ += std::max<size_t>(1, character_bytes(text_.substr(at_)));
     }
-    bad_character(begin, at_);
+    // Several in a line are one mistake, most likely.
+    if (!std::exchange(bad_in_line_, true)) bad_character(begin, at_);
     add(token_kind::bad, begin, at_);
   }
 
@@ -441,9 +445,11 @@ private:
   lexed out_;
   std::vector<bracket> brackets_;
   std::vector<level> levels_{{0, false}};
-  size_t line_first_ = 0;    // where the tokens of the current logical line begin
-  bool opens_block_ = false; // the last logical line is followed by an indented block
-  bool mismatch_ = false;    // a wrong closing bracket was seen in this logical line
+  size_t line_first_ = 0;      // where the tokens of the current logical line begin
+  bool opens_block_ = false;   // the last logical line is followed by an indented block
+  bool line_was_whole_ = true; // the last logical line did not end in an operator
+  bool bad_in_line_ = false;   // a strange character was reported in this logical line
+  bool mismatch_ = false;      // a wrong closing bracket was seen in this logical line
   std::optional<uint32_t> bad_column_;
 };
 

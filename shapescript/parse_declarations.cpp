@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.hpp"
+
 namespace shapescript {
 
 void parser::declaration() {
@@ -18,7 +20,16 @@ void parser::declaration() {
     if (first == "extern") return function(true, nullptr);
     if (first == "import") return import();
   }
+  const auto seen = word();
+  const auto reports = out_.diagnostics.size();
   unexpected("a declaration");
+  static constexpr std::string_view words[] = {"fn",   "dim",    "devices", "model",
+                                               "data", "extern", "import"};
+  const auto meant = moxzi::nearest(seen, words);
+  if (seen.empty() || !meant || out_.diagnostics.size() == reports) return;
+  auto& d = out_.diagnostics.back();
+  d.help.push_back(fmt::format("did you mean `{}`?", *meant));
+  d.fixes.push_back({d.primary().where, std::string{*meant}});
 }
 
 void parser::devices() {

@@ -90,6 +90,8 @@ TEST(parser, one_mistake_gives_one_report) {
   EXPECT_EQ(faults("model M:\n    weight w: [3]\n    param v: [3] = 1\n"), "E0110 @2:5");
   EXPECT_EQ(faults("fn f():\n    x = 1 < 2 < 3 < 4\n"), "E0113 @2:15");
   EXPECT_EQ(faults("fn f():\n    x = 1 ? 2\n"), "E0101 @2:11");
+  EXPECT_EQ(faults("fn f():\n    x = {1}\n    y = 2\n"), "E0101 @2:9");
+  EXPECT_EQ(faults("fn f():\n    x = 1 +\n        2\n    y = 2\n"), "E0110 @2:12");
 }
 
 TEST(parser, several_mistakes_give_several_reports) {
