@@ -198,9 +198,21 @@ net::http_answer canister_state::to_http(const net::http_call& call,
   return http;
 }
 
-hosted_actor::behavior_type canister_actor(canister_state::self_pointer self,
-                                           hosted_setup_ptr setup) {
-  return self->state.make_behavior(std::move(setup));
+canister_actor::canister_actor(caf::actor_config& config, hosted_setup_ptr setup)
+    : super(config), unit_(setup->unit), setup_(std::move(setup)) {
+  // nop
+}
+
+void canister_actor::enqueue(caf::mailbox_element_ptr what, caf::execution_unit* from) {
+  super::enqueue(std::move(what), unit_ != nullptr ? unit_ : from);
+}
+
+void canister_actor::launch(caf::execution_unit* from, bool lazy, bool hide) {
+  super::launch(unit_ != nullptr ? unit_ : from, lazy, hide);
+}
+
+canister_actor::behavior_type canister_actor::make_behavior() {
+  return state.make_behavior(std::move(setup_));
 }
 
 } // namespace moxzi::actors

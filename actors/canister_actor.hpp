@@ -18,7 +18,7 @@
 
 namespace moxzi::actors {
 
-/// What one hosted actor is made of. Journal, clock and alarms outlive the actor.
+/// What one hosted actor is made of. Journal, clock, alarms and unit outlive the actor.
 struct hosted_setup {
   std::string name;
   core_settings settings;
@@ -30,6 +30,7 @@ struct hosted_setup {
   persist::journal* journal = nullptr;
   const clock* time = nullptr;
   alarm_clock* alarms = nullptr;
+  caf::execution_unit* unit = nullptr; ///< where it runs; none: on CAF's scheduler
   std::shared_ptr<spdlog::logger> log;
 };
 
@@ -85,8 +86,23 @@ private:
   bool stopping_ = false;
 };
 
-/// A hosted actor, ready for `install_code`.
-hosted_actor::behavior_type canister_actor(canister_state::self_pointer self,
-                                           hosted_setup_ptr setup);
+/// A hosted actor, ready for `install_code`. Runs on the unit of its setup, whoever sends to it.
+class canister_actor final : public hosted_actor::stateful_base<canister_state> {
+public:
+  using super = hosted_actor::stateful_base<canister_state>;
+
+  canister_actor(caf::actor_config& config, hosted_setup_ptr setup);
+
+  using super::enqueue;
+  void enqueue(caf::mailbox_element_ptr what, caf::execution_unit* from) override;
+  void launch(caf::execution_unit* from, bool lazy, bool hide) override;
+
+protected:
+  behavior_type make_behavior() override;
+
+private:
+  caf::execution_unit* unit_;
+  hosted_setup_ptr setup_;
+};
 
 } // namespace moxzi::actors

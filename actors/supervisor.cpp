@@ -27,7 +27,7 @@ caf::result<install_report> supervisor_state::start(const start_actor& what) {
   const auto& setup = *what.setup;
   hosted_entry entry{setup.name, setup.settings.self, {}};
   install_code install{setup.install_argument};
-  entry.handle = self_->spawn(canister_actor, what.setup);
+  entry.handle = self_->spawn<canister_actor>(what.setup);
   self_->monitor(entry.handle);
   children_.emplace(entry.handle.address(), entry);
   self_->send(setup_.router, entry);

@@ -14,10 +14,12 @@ using router_actor = caf::typed_actor<
   // by message.
   caf::reacts_to<http_call_ptr>>;
 
-/// The handler that hands each call of an HTTP server to the router.
-inline http_handler send_to(router_actor router) {
-  return
-    [router = std::move(router)](http_call_ptr call) { caf::anon_send(router, std::move(call)); };
+/// The handler that hands each call of an HTTP server to the router. An idle router runs on `unit`
+/// then (thread-safe, outlives the server); none: on CAF's scheduler.
+inline http_handler send_to(router_actor router, caf::execution_unit* unit = nullptr) {
+  return [router = std::move(router), unit](http_call_ptr call) {
+    router->eq_impl(caf::make_message_id(), nullptr, unit, std::move(call));
+  };
 }
 
 } // namespace moxzi::net

@@ -18,6 +18,7 @@
 #include "actors/daemon/actor_loader.hpp"
 #include "actors/daemon/stop_signals.hpp"
 #include "actors/management/management.hpp"
+#include "actors/pool_unit.hpp"
 #include "actors/router.hpp"
 #include "actors/supervisor.hpp"
 #include "actors/wasm/wasm_body.hpp"
@@ -97,8 +98,13 @@ public:
   explicit node(const daemon_options& options)
       : options_(options), log_(make_log(options.log_level)), time_(make_system_clock()),
         randomness_(make_system_entropy()), journal_(limits::memory_journal_bytes_max),
-        alarms_(*time_), system_(config_) {
+        alarms_(*time_), unit_(system_, pool_.handle()), system_(config_) {
     // nop
+  }
+
+  // The pool's threads go before the actors that they run; those end on CAF's.
+  ~node() {
+    pool_.stop();
   }
 
   result<void> start(const stop_signals& signals);
@@ -118,6 +124,7 @@ private:
   persist::memory_journal journal_;
   alarm_clock alarms_;
   wasm_pool pool_;
+  pool_unit unit_;
   std::shared_ptr<wasm_engine> engine_;
   std::vector<loaded_actor> loaded_;
   std::string device_kind_;
@@ -211,6 +218,7 @@ result<void> node::host(loaded_actor actor) {
   setup->journal = &journal_;
   setup->time = time_.get();
   setup->alarms = &alarms_;
+  setup->unit = &unit_;
   setup->log = log_;
 
   caf::scoped_actor self{system_};
@@ -235,7 +243,7 @@ result<void> node::listen() {
   net::http_server_options options;
   options.address = options_.address;
   options.port = options_.port;
-  http_ = std::make_unique<net::http_server>(std::move(options), net::send_to(router_));
+  http_ = std::make_unique<net::http_server>(std::move(options), net::send_to(router_, &unit_));
   const auto port = http_->start();
   if (!port) return port.error();
   const bool is_v6 = options_.address.find(':') != std::string::npos;

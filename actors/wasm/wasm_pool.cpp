@@ -22,6 +22,8 @@ constexpr std::chrono::microseconds spin_time{30};
 // On a busy machine the one who would bring the work may be waiting for this very core. After
 // looking in vain, threads sleep at once this many times.
 constexpr unsigned rests_after_failure = 64;
+// A slice that waits has its turn after so many jobs.
+constexpr unsigned jobs_in_row_max = 16;
 
 void pause_briefly() {
   for (int i = 0; i < 16; ++i) __builtin_ia32_pause();
@@ -34,26 +36,39 @@ public:
   void start(unsigned threads);
   void stop();
   void submit(pool_task& task);
+  bool post(const pool_job& job);
   void cancel(pool_task& task);
 
 private:
   using lock = std::unique_lock<std::mutex>;
   void work();
-  void run_one(lock& held);
+  void run_job(lock& held);
+  void run_slice(lock& held);
+  bool needs_waking() const noexcept;
+  void count();
   void wait_for_work(lock& held, bool has_worked);
   void enqueue(pool_task& task);
 
   std::mutex mutex_;
   std::condition_variable work_;
   std::condition_variable slice_ended_;
+  std::deque<pool_job> jobs_;
   std::deque<pool_task*> queue_;
-  std::atomic<size_t> queued_{0}; // queue_.size(), for the spinning thread
+  std::atomic<size_t> queued_{0}; // jobs_.size() + queue_.size(), for the spinning thread
+  unsigned jobs_in_row_ = 0;
   std::atomic<bool> stopping_{false};
   bool spinning_ = false;
   unsigned rests_ = 0;
   size_t parked_ = 0;
   std::vector<std::thread> threads_;
 };
+
+namespace {
+
+// The pool that this thread works for.
+thread_local const pool_core* pool_of_thread = nullptr;
+
+} // namespace
 
 void pool_core::start(unsigned threads) {
   for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
@@ -72,7 +87,18 @@ void pool_core::stop() {
 void pool_core::enqueue(pool_task& task) {
   task.place_ = pool_task::place::queued;
   queue_.push_back(&task);
-  queued_.store(queue_.size(), std::memory_order_release);
+  count();
+}
+
+void pool_core::count() {
+  queued_.store(jobs_.size() + queue_.size(), std::memory_order_release);
+}
+
+// The spinning thread sees one piece of work by itself, and a thread of ours that hands work in
+// comes back for one.
+bool pool_core::needs_waking() const noexcept {
+  const size_t taken = (spinning_ ? 1u : 0u) + (pool_of_thread == this ? 1u : 0u);
+  return parked_ > 0 && jobs_.size() + queue_.size() > taken;
 }
 
 void pool_core::submit(pool_task& task) {
@@ -80,17 +106,27 @@ void pool_core::submit(pool_task& task) {
   if (stopping_) return;
   moxzi_assert(task.place_ == pool_task::place::outside, "the task is in the pool already");
   enqueue(task);
-  // The spinning thread sees one task by itself.
-  bool wake = parked_ > 0 && queue_.size() > (spinning_ ? 1u : 0u);
+  const bool wake = needs_waking();
   held.unlock();
   if (wake) work_.notify_one();
+}
+
+bool pool_core::post(const pool_job& job) {
+  lock held{mutex_};
+  if (stopping_) return false;
+  jobs_.push_back(job);
+  count();
+  const bool wake = needs_waking();
+  held.unlock();
+  if (wake) work_.notify_one();
+  return true;
 }
 
 void pool_core::cancel(pool_task& task) {
   lock held{mutex_};
   if (task.place_ == pool_task::place::queued) {
     queue_.erase(std::find(queue_.begin(), queue_.end(), &task));
-    queued_.store(queue_.size(), std::memory_order_release);
+    count();
     task.place_ = pool_task::place::outside;
   }
   if (task.place_ == pool_task::place::running) task.place_ = pool_task::place::cancelled;
@@ -98,16 +134,22 @@ void pool_core::cancel(pool_task& task) {
 }
 
 void pool_core::work() {
+  pool_of_thread = this;
   lock held{mutex_};
   bool has_worked = false;
-  while (!stopping_) {
-    if (queue_.empty()) {
+  while (!stopping_ || !jobs_.empty()) {
+    const bool is_slices_turn =
+      !stopping_ && !queue_.empty() && (jobs_.empty() || jobs_in_row_ >= jobs_in_row_max);
+    if (is_slices_turn) {
+      run_slice(held);
+    } else if (!jobs_.empty()) {
+      run_job(held);
+    } else {
       wait_for_work(held, has_worked);
       has_worked = false;
-    } else {
-      run_one(held);
-      has_worked = true;
+      continue;
     }
+    has_worked = true;
   }
 }
 
@@ -123,18 +165,29 @@ void pool_core::wait_for_work(lock& held, bool has_worked) {
       pause_briefly();
     held.lock();
     spinning_ = false;
-    if (queue_.empty()) rests_ = rests_after_failure;
+    if (jobs_.empty() && queue_.empty()) rests_ = rests_after_failure;
     return;
   }
   ++parked_;
-  work_.wait(held, [this] { return stopping_ || !queue_.empty(); });
+  work_.wait(held, [this] { return stopping_ || !jobs_.empty() || !queue_.empty(); });
   --parked_;
 }
 
-void pool_core::run_one(lock& held) {
+void pool_core::run_job(lock& held) {
+  const auto job = jobs_.front();
+  jobs_.pop_front();
+  ++jobs_in_row_;
+  count();
+  held.unlock();
+  job.run(job.with, job.what);
+  held.lock();
+}
+
+void pool_core::run_slice(lock& held) {
   auto& task = *queue_.front();
   queue_.pop_front();
-  queued_.store(queue_.size(), std::memory_order_release);
+  jobs_in_row_ = 0;
+  count();
   task.place_ = pool_task::place::running;
   held.unlock();
   auto outcome = task.run_slice();
@@ -160,6 +213,10 @@ void pool_handle::submit(pool_task& task) const {
   core_->submit(task);
 }
 
+bool pool_handle::post(pool_job job) const {
+  return core_->post(job);
+}
+
 void pool_handle::cancel(pool_task& task) const {
   core_->cancel(task);
 }
@@ -170,6 +227,10 @@ wasm_pool::wasm_pool(unsigned threads) {
 }
 
 wasm_pool::~wasm_pool() {
+  stop();
+}
+
+void wasm_pool::stop() {
   handle_.core_->stop();
 }
 

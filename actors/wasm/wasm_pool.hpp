@@ -23,6 +23,13 @@ private:
   place place_ = place::outside;
 };
 
+/// Something short to do once: `run(with, what)`.
+struct pool_job {
+  void (*run)(void* with, void* what) = nullptr;
+  void* with = nullptr;
+  void* what = nullptr;
+};
+
 class pool_core;
 
 /// What tasks need of a pool; stays valid, and then does nothing, when the pool is gone.
@@ -30,6 +37,9 @@ class pool_handle {
 public:
   /// Queues a task that is not queued or running. After the pool has stopped nothing happens.
   void submit(pool_task& task) const;
+  /// Queues a job; jobs go before slices, though never so many in a row that no slice has its turn.
+  /// False after the pool has stopped: then the job is never run.
+  [[nodiscard]] bool post(pool_job job) const;
   /// Takes the task back: when this returns, no thread uses it. Waits for the end of a slice in
   /// progress; not to be called from within the task's own slice.
   void cancel(pool_task& task) const;
@@ -40,16 +50,19 @@ private:
 };
 
 /// Threads that run the slices of all tasks in turn, so that a few of them serve many actors, and
-/// one that never ends holds up the others by a slice at most.
+/// one that never ends holds up the others by a slice at most. What a thread of the pool hands in
+/// itself is usually what it does next, so that a chain of jobs and slices wakes nobody.
 class wasm_pool {
 public:
   /// `threads` = 0: one a core.
   explicit wasm_pool(unsigned threads = 0);
-  /// Ends after the slices in progress. Tasks that are not finished stay so; their completions are
-  /// never called.
   ~wasm_pool();
   wasm_pool(const wasm_pool&) = delete;
   wasm_pool& operator=(const wasm_pool&) = delete;
+
+  /// Ends the threads after the slices in progress and all jobs. Tasks that are not finished stay
+  /// so; their completions are never called. So does the destructor.
+  void stop();
 
   pool_handle handle() const noexcept {
     return handle_;

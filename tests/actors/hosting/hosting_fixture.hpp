@@ -17,6 +17,7 @@
 #include "actors/alarm_clock.hpp"
 #include "actors/canister_actor.hpp"
 #include "actors/harden.hpp"
+#include "actors/pool_unit.hpp"
 #include "actors/router.hpp"
 #include "actors/supervisor.hpp"
 #include "base/clock.hpp"
@@ -133,6 +134,7 @@ protected:
         alarms(*time) {
     config.set("scheduler.max-threads", 2);
     system.emplace(config);
+    on_pool.emplace(*system, pool.handle());
     // Stands in for the management canister: answers each call with its method's name.
     management = system->spawn(
       [](management_actor::pointer self,
@@ -154,6 +156,7 @@ protected:
 
   ~hosting_fixture() override {
     if (!stopped) stop();
+    pool.stop();
   }
 
   /// Starts an actor; `body` must have been made by `new`.
@@ -172,6 +175,7 @@ protected:
     setup->journal = &journal;
     setup->time = time.get();
     setup->alarms = &alarms;
+    setup->unit = unit;
     setup->log = log;
     caf::scoped_actor self{*system};
     install_report report;
@@ -218,7 +222,7 @@ protected:
     call->method = method;
     call->body = body;
     call->sink = sink;
-    caf::anon_send(route, net::http_call_ptr{std::move(call)});
+    net::send_to(route, unit)(std::move(call));
     return sink;
   }
   net::http_answer post(const std::string& actor, const std::string& method,
@@ -243,6 +247,9 @@ protected:
   std::shared_ptr<spdlog::logger> log;
   alarm_clock alarms;
   caf::actor_system_config config;
+  wasm_pool pool{2};
+  std::optional<pool_unit> on_pool;
+  caf::execution_unit* unit = nullptr; ///< of the actors started from now on
   std::optional<caf::actor_system> system;
   management_actor management;
   router_actor route;

@@ -31,6 +31,7 @@ std::shared_ptr<const compiled_module> tour_module() {
 class MotokoHosting : public hosting_fixture {
 protected:
   MotokoHosting() {
+    unit = &*on_pool;
     settings.update_instructions_max =
       300'000'000; // an endless loop ends in a fraction of a second
   }
@@ -64,8 +65,6 @@ protected:
   std::string query(const std::string& name, const std::string& method) {
     return post(name, method, "[]", net::call_kind::query).body;
   }
-
-  wasm_pool pool{2};
 };
 
 TEST_F(MotokoHosting, UpdatesStayAndQueriesDoNot) {
@@ -118,6 +117,25 @@ TEST_F(MotokoHosting, AnEndlessLoopAndADeepRecursionEndInTheirOwnRejects) {
   EXPECT_THAT(forever->wait().body, HasSubstr("MX522"));
   EXPECT_EQ(post("tour", "deep", "[1000000]").status, 422);
   EXPECT_EQ(post("tour", "bump", "[1]").body, "[6]");
+}
+
+TEST_F(MotokoHosting, ActorsAnswerWhileEveryThreadOfThePoolIsBusy) {
+  for (int i = 0; i < 3; ++i) host("busy" + std::to_string(i));
+  host("tour");
+  std::vector<std::shared_ptr<testing::waiting_sink>> busy;
+  for (int i = 0; i < 3; ++i) busy.push_back(send("busy" + std::to_string(i), "forever", "[]"));
+  EXPECT_EQ(post("tour", "bump", "[2]").body, "[7]");
+  EXPECT_EQ(post("tour", "call_self", "[]").body, "[8]");
+  EXPECT_EQ(post("nobody", "bump", "[2]").status, 404);
+  for (auto& sink : busy) EXPECT_EQ(sink->wait().status, 422);
+}
+
+TEST_F(MotokoHosting, ActorsOutliveTheirPoolAndThenEndOnTheScheduler) {
+  host("tour");
+  pool.stop();
+  send("tour", "bump", "[2]"); // its code can run no more
+  EXPECT_EQ(post("nobody", "bump", "[2]").status, 404);
+  EXPECT_EQ(stop(), 1u);
 }
 
 TEST_F(MotokoHosting, StoppingInterruptsAnEndlessLoop) {

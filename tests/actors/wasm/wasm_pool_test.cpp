@@ -126,6 +126,51 @@ TEST(wasm_pool, a_handle_outlives_its_pool_and_does_nothing) {
   EXPECT_EQ(task.slices, 0);
 }
 
+TEST(wasm_pool, jobs_go_first_yet_slices_have_their_turn) {
+  // One job that is there for good: each run posts it again.
+  struct chain {
+    pool_handle pool;
+    latch done{10'000};
+    static void run(void* with, void*) {
+      auto* self = static_cast<chain*>(with);
+      self->done.arrive();
+      static_cast<void>(self->pool.post({&chain::run, self, nullptr}));
+    }
+  };
+  chain jobs;
+  latch all{10};
+  std::vector<std::unique_ptr<countdown>> tasks;
+  for (int i = 0; i < 10; ++i)
+    tasks.push_back(std::make_unique<countdown>(3, [&all] { all.arrive(); }));
+  wasm_pool pool{1};
+  jobs.pool = pool.handle();
+  ASSERT_TRUE(jobs.pool.post({&chain::run, &jobs, nullptr}));
+  for (auto& task : tasks) pool.handle().submit(*task);
+  EXPECT_TRUE(all.wait());
+  countdown endless{1'000'000'000, [] {}};
+  pool.handle().submit(endless);
+  EXPECT_TRUE(jobs.done.wait());
+  pool.handle().cancel(endless);
+  pool.stop();
+}
+
+TEST(wasm_pool, a_stopped_pool_has_run_every_job_that_it_took) {
+  for (int i = 0; i < 50; ++i) {
+    std::atomic<int> runs{0};
+    const pool_job job{[](void* with, void*) { ++*static_cast<std::atomic<int>*>(with); }, &runs,
+                       nullptr};
+    wasm_pool pool{2};
+    std::atomic<int> taken{0};
+    std::thread poster{[&] {
+      while (pool.handle().post(job)) ++taken;
+    }};
+    while (taken < 100) std::this_thread::yield();
+    pool.stop();
+    poster.join();
+    EXPECT_EQ(runs, taken);
+  }
+}
+
 TEST(wasm_pool, submissions_from_many_threads_are_all_served) {
   wasm_pool pool{2};
   constexpr int threads = 4, each = 300;
