@@ -57,8 +57,10 @@ http_answer answer_of(const refusal& why) {
 // The sink of one call. If it goes without having been used, its client still gets an answer.
 class call_sink : public answer_sink {
 public:
-  call_sink(std::shared_ptr<http_core> core, std::weak_ptr<http_session> session, uint64_t number)
-      : core_(std::move(core)), session_(std::move(session)), number_(number) {
+  call_sink(std::shared_ptr<http_core> core, std::weak_ptr<http_session> session,
+            std::shared_ptr<answer_gate> gate, uint64_t number)
+      : core_(std::move(core)), session_(std::move(session)), gate_(std::move(gate)),
+        number_(number) {
     // nop
   }
 
@@ -70,6 +72,15 @@ public:
 
   void answer(http_answer what) noexcept override {
     if (answered_.exchange(true)) return;
+    auto written = gate_->write(number_, what);
+    if (written.taken && written.rest.empty()) return;
+    if (written.taken) {
+      asio::post(core_->io,
+                 [session = session_, number = number_, rest = std::move(written.rest)]() mutable {
+                   if (auto target = session.lock()) target->deliver_rest(number, std::move(rest));
+                 });
+      return;
+    }
     asio::post(core_->io, [session = session_, number = number_, what = std::move(what)]() mutable {
       if (auto target = session.lock()) target->deliver(number, std::move(what));
     });
@@ -78,6 +89,7 @@ public:
 private:
   std::shared_ptr<http_core> core_;
   std::weak_ptr<http_session> session_;
+  std::shared_ptr<answer_gate> gate_;
   uint64_t number_;
   std::atomic<bool> answered_{false};
 };
@@ -87,6 +99,10 @@ private:
 http_session::http_session(tcp_socket socket, std::shared_ptr<http_core> core)
     : socket_(std::move(socket)), core_(std::move(core)), scan_(core_->limits) {
   // nop
+}
+
+http_session::~http_session() {
+  gate_->shut();
 }
 
 void http_session::start() {
@@ -110,6 +126,9 @@ void http_session::set_deadline(steady::duration from_now) {
 }
 
 void http_session::expire() {
+  note_answer();
+  if (const auto now = steady::now(); deadline_ > now) return core_->watch(deadline_);
+  if (phase_ == phase::waiting && call_deadline_ > steady::now()) return wait_for_answer();
   auto slow = bad_request(408, "MX006", "the request did not come in time");
   switch (phase_) {
     case phase::header:
@@ -136,8 +155,10 @@ void http_session::expire() {
 }
 
 void http_session::begin_stop(steady::time_point end) {
+  note_answer();
   keep_alive_ = false;
   if (phase_ != phase::waiting && phase_ != phase::writing) return close();
+  if (phase_ == phase::waiting) deadline_ = call_deadline_ = std::min(call_deadline_, end);
   deadline_ = std::min(deadline_, end);
   core_->watch(deadline_);
 }
@@ -145,20 +166,28 @@ void http_session::begin_stop(steady::time_point end) {
 // -- reading ------------------------------------------------------------------
 
 void http_session::read_more() {
-  auto room = phase_ == phase::header ? read_bytes : read_body_bytes;
+  if (reading_) return; // since the last call
+  reading_ = true;
+  auto room = phase_ == phase::header || phase_ == phase::waiting ? read_bytes : read_body_bytes;
   socket_.async_read_some(buffer_.prepare(room),
                           [self = shared_from_this()](const boost::system::error_code& ec,
                                                       size_t size) { self->on_read(ec, size); });
 }
 
 void http_session::on_read(const boost::system::error_code& ec, size_t size) {
+  reading_ = false;
+  note_answer();
   if (phase_ == phase::lingering) {
     lingered_bytes_ += size;
     if (ec || lingered_bytes_ > linger_bytes_max) return close();
     return read_more();
   }
-  if (phase_ != phase::header && phase_ != phase::body)
-    return; // cancelled by a time-out that is being answered
+  if (phase_ != phase::header && phase_ != phase::body) {
+    // The next request, ahead of its turn. An end is found again when it is read for, and a
+    // time-out that is being answered cancels.
+    if (!ec && phase_ != phase::closed) buffer_.commit(size);
+    return;
+  }
   if (ec) return close();
   if (phase_ == phase::header && buffer_.size() == 0)
     set_deadline(milliseconds{core_->limits.header_timeout_ms});
@@ -311,18 +340,52 @@ void http_session::call(call_route&& target) {
   }
   phase_ = phase::waiting;
   ++number_;
-  set_deadline(milliseconds{target.timeout_ms.value_or(timeout_ms)});
+  call_deadline_ = steady::now() + milliseconds{target.timeout_ms.value_or(timeout_ms)};
+  wait_for_answer();
   auto out = std::make_shared<http_call>();
   out->kind = target.kind;
   out->actor = std::move(target.actor);
   out->method = std::move(target.method);
   out->body = std::move(request.body());
-  out->sink = std::make_shared<call_sink>(core_, weak_from_this(), number_);
+  out->sink = std::make_shared<call_sink>(core_, weak_from_this(), gate_, number_);
   core_->handler(std::move(out));
 }
 
+// Where the next request can be read for, the answer need not go through this thread.
+void http_session::wait_for_answer() {
+  deadline_ = call_deadline_;
+  if (keep_alive_ && !head_only_ && parser_->get().version() == 11 && buffer_.size() == 0) {
+    // Looks now and then whether the answer has gone out, and so the connection is idle.
+    const auto idle = steady::now() + milliseconds{core_->limits.idle_timeout_ms};
+    deadline_ = std::min(deadline_, idle);
+    gate_->open(number_, socket_.native_handle());
+    read_more();
+  }
+  core_->watch(deadline_);
+}
+
+// Whatever happens while an answer is awaited: it may have gone out before that.
+void http_session::note_answer() {
+  if (phase_ != phase::waiting) return;
+  const auto written = gate_->shut();
+  if (!written) return;
+  begin_request();
+  deadline_ = *written + milliseconds{core_->limits.idle_timeout_ms};
+  core_->watch(deadline_);
+}
+
 void http_session::deliver(uint64_t number, http_answer answer) {
-  if (phase_ == phase::waiting && number == number_) respond(std::move(answer));
+  if (number != number_) return;
+  note_answer();
+  if (phase_ == phase::waiting) respond(std::move(answer));
+}
+
+void http_session::deliver_rest(uint64_t number, std::string rest) {
+  if (phase_ != phase::waiting || number != number_) return;
+  phase_ = phase::writing;
+  header_out_ = std::move(rest);
+  body_out_.clear();
+  write_out();
 }
 
 void http_session::respond(const refusal& why) {
@@ -340,18 +403,18 @@ void http_session::respond(http_answer answer, std::string_view allow) {
   phase_ = phase::writing;
   if (core_->stopping) keep_alive_ = false;
   body_out_ = std::move(answer.body);
-  auto reason = http::obsolete_reason(static_cast<http::status>(answer.status));
-  header_out_.clear();
-  auto out = std::back_inserter(header_out_);
-  fmt::format_to(out, "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n", answer.status,
-                 view_of(reason), answer.content_type, body_out_.size());
-  if (!allow.empty()) fmt::format_to(out, "Allow: {}\r\n", allow);
+  std::string_view connection;
   if (!keep_alive_)
-    header_out_ += "Connection: close\r\n";
+    connection = "close";
   else if (parser_ && parser_->get().version() < 11)
-    header_out_ += "Connection: keep-alive\r\n";
-  header_out_ += "\r\n";
+    connection = "keep-alive";
+  header_out_.clear();
+  write_header(header_out_, answer, body_out_.size(), connection, allow);
   if (head_only_) body_out_.clear();
+  write_out();
+}
+
+void http_session::write_out() {
   set_deadline(core_->stopping
                  ? last_answer_time
                  : milliseconds{core_->limits.header_timeout_ms
@@ -371,18 +434,22 @@ void http_session::on_written(const boost::system::error_code& ec) {
   next_request();
 }
 
-void http_session::next_request() {
+void http_session::begin_request() {
   phase_ = phase::header;
   scan_ = header_scan{core_->limits};
   skipped_line_ = false;
   head_only_ = false;
   parser_.reset();
+}
+
+void http_session::next_request() {
+  begin_request();
   if (body_out_.capacity() > kept_bytes_max) byte_string{}.swap(body_out_);
   if (buffer_.size() != 0) {
     set_deadline(milliseconds{core_->limits.header_timeout_ms});
     return take_header();
   }
-  if (buffer_.capacity() > kept_bytes_max) buffer_.shrink_to_fit();
+  if (buffer_.capacity() > kept_bytes_max && !reading_) buffer_.shrink_to_fit();
   set_deadline(milliseconds{core_->limits.idle_timeout_ms});
   read_more();
 }
@@ -401,6 +468,7 @@ void http_session::linger() {
 void http_session::close() noexcept {
   if (phase_ == phase::closed) return;
   phase_ = phase::closed;
+  gate_->shut();
   auto self = shared_from_this();
   boost::system::error_code ignored;
   socket_.close(ignored);

@@ -8,6 +8,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 
+#include "net/answer_gate.hpp"
 #include "net/http_body.hpp"
 #include "net/http_core.hpp"
 #include "net/http_scan.hpp"
@@ -15,7 +16,8 @@
 
 namespace moxzi::net {
 
-/// One connection. Everything runs on the server's thread.
+/// One connection. Everything runs on the server's thread, except that an answer may be written by
+/// the thread that has it: see `answer_gate`.
 ///
 ///     header ─► body ─► waiting ─► writing ─► header … or lingering ─► closed
 ///
@@ -25,6 +27,7 @@ namespace moxzi::net {
 class http_session : public std::enable_shared_from_this<http_session> {
 public:
   http_session(tcp_socket socket, std::shared_ptr<http_core> core);
+  ~http_session();
 
   void start();
   /// Answers 503 to whatever comes: there are too many connections.
@@ -34,6 +37,8 @@ public:
   void begin_stop(steady::time_point end);
   /// An answer to the `number`th request; dropped unless that one is waiting.
   void deliver(uint64_t number, http_answer answer);
+  /// The same, where all but `rest` has been written.
+  void deliver_rest(uint64_t number, std::string rest);
 
   steady::time_point deadline() const noexcept {
     return deadline_;
@@ -58,9 +63,13 @@ private:
   /// Answers and goes on with the next request where the connection is kept.
   void respond(http_answer answer, std::string_view allow = {});
   void respond(const refusal& why);
+  void write_out();
   /// Answers and ends the connection: where the next request begins is not known.
   void refuse(const refusal& why);
   void on_written(const boost::system::error_code& ec);
+  void wait_for_answer();
+  void note_answer();
+  void begin_request();
   void next_request();
   void linger();
   void close() noexcept;
@@ -70,9 +79,11 @@ private:
   phase phase_ = phase::header;
   bool keep_alive_ = false;
   bool head_only_ = false;
+  bool reading_ = false;
   bool skipped_line_ = false; // the empty line that may come before a request
   uint64_t number_ = 0;       // of the request
   steady::time_point deadline_ = steady::time_point::max();
+  steady::time_point call_deadline_;
   steady::time_point body_start_;
   size_t body_bytes_ = 0;
   size_t lingered_bytes_ = 0;
@@ -82,6 +93,7 @@ private:
   route route_;
   std::string header_out_;
   byte_string body_out_;
+  std::shared_ptr<answer_gate> gate_ = std::make_shared<answer_gate>();
 };
 
 } // namespace moxzi::net

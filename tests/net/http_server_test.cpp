@@ -351,6 +351,47 @@ TEST(http_server, closes_after_a_request_that_asks_for_it) {
   EXPECT_EQ(kept.read_to_end(), "");
 }
 
+TEST(http_server, a_request_may_come_ahead_of_the_answer_to_the_last) {
+  held_calls held;
+  running_server s{held.handler()};
+  raw_client client{s.port};
+  client.send(post("/call-json/a/m", "1"));
+  for (int i = 1; i <= 20; ++i) {
+    ASSERT_TRUE(eventually([&held] { return held.size() == 1; }));
+    client.send(post("/call-json/a/m", std::to_string(i + 1)));
+    auto call = held.take();
+    EXPECT_EQ(call->body, std::to_string(i));
+    call->sink->answer({.body = call->body});
+    EXPECT_EQ(client.read()->body, std::to_string(i));
+  }
+}
+
+TEST(http_server, who_ends_its_sending_still_gets_the_answer) {
+  held_calls held;
+  running_server s{held.handler()};
+  raw_client client{s.port};
+  client.send(post("/call-json/a/m", "[]"));
+  client.finish();
+  ASSERT_TRUE(eventually([&held] { return held.size() == 1; }));
+  held.take()->sink->answer({.body = "done"});
+  EXPECT_EQ(client.read()->body, "done");
+  EXPECT_TRUE(client.is_closed());
+}
+
+TEST(http_server, a_connection_idles_from_its_answer_on_however_long_that_took) {
+  http_limits small;
+  small.idle_timeout_ms = 50;
+  held_calls held;
+  running_server s{held.handler(), small};
+  raw_client client{s.port};
+  const auto start = now_ms();
+  client.send(post("/call-json/a/m", "[]"));
+  ASSERT_TRUE(eventually([&] { return held.size() == 1 && now_ms() - start > 200; }));
+  held.take()->sink->answer({.body = "done"});
+  EXPECT_EQ(client.read()->body, "done");
+  EXPECT_TRUE(client.is_closed());
+}
+
 TEST(http_server, a_client_that_goes_takes_nothing_with_it) {
   held_calls held;
   running_server s{held.handler()};
