@@ -33,19 +33,44 @@ interface make_interface(std::shared_ptr<const type_table> types, std::optional<
   return made;
 }
 
+namespace {
+
+error over_limit() {
+  return fail(candid_errc::over_limit,
+              "the types cannot be compared: they make more than {} pairs or {} steps",
+              subtype_checker::pairs_max, subtype_checker::steps_max);
+}
+
+} // namespace
+
 result<void> check_compatible(const interface& now, const interface& old) {
   if (!old.service) return {};
   if (!now.service) return fail(candid_errc::incompatible, "there is no service any more");
   subtype_checker checker{*now.types, *old.types};
-  if (checker.check(*now.service, *old.service)) return {};
-  return fail(candid_errc::incompatible, "{}", checker.explain());
+  switch (checker.compare(*now.service, *old.service)) {
+    case subtype_checker::answer::yes:
+      return {};
+    case subtype_checker::answer::no:
+      return fail(candid_errc::incompatible, "{}", checker.explain());
+    case subtype_checker::answer::over_limit:
+      break;
+  }
+  return over_limit();
 }
 
-std::optional<std::string> lossy_place(const interface& now, const interface& old) {
-  if (!old.service || !now.service) return std::nullopt;
+result<std::optional<std::string>> lossy_place(const interface& now, const interface& old) {
+  std::optional<std::string> nowhere;
+  if (!old.service || !now.service) return nowhere;
   subtype_checker checker{*now.types, *old.types, subtype_checker::opt_rule::strict};
-  if (checker.check(*now.service, *old.service)) return std::nullopt;
-  return checker.explain();
+  switch (checker.compare(*now.service, *old.service)) {
+    case subtype_checker::answer::yes:
+      return nowhere;
+    case subtype_checker::answer::no:
+      return std::optional<std::string>{checker.explain()};
+    case subtype_checker::answer::over_limit:
+      break;
+  }
+  return over_limit();
 }
 
 } // namespace moxzi::candid

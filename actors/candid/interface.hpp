@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/candid/types.hpp"
+#include "base/result.hpp"
 
 namespace moxzi::candid {
 
@@ -43,11 +44,12 @@ struct interface {
 interface make_interface(std::shared_ptr<const type_table> types, std::optional<type_ref> service,
                          std::vector<type_ref> init = {});
 
-/// Can every caller that was written for `old` go on with `now`? Fails with where and why not.
+/// Can every caller that was written for `old` go on with `now`? Fails with where and why not, or
+/// with `over_limit` if the types are too entangled to be compared.
 result<void> check_compatible(const interface& now, const interface& old);
 
 /// Where `check_compatible` only succeeds because what does not fit reads as null (the lenient rule
-/// for `opt`): a description of the first such place, or nothing.
-std::optional<std::string> lossy_place(const interface& now, const interface& old);
+/// for `opt`): a description of the first such place, or nothing. Fails with `over_limit`.
+result<std::optional<std::string>> lossy_place(const interface& now, const interface& old);
 
 } // namespace moxzi::candid

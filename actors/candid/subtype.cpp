@@ -1,7 +1,5 @@
 #include "actors/candid/subtype.hpp"
 
-#include <limits>
-
 namespace moxzi::candid {
 
 std::string short_text(const type_table& types, type_ref type) {
@@ -17,58 +15,151 @@ std::string short_text(const type_table& types, type_ref type) {
   }
 }
 
-uint64_t subtype_checker::key(const item& it) noexcept {
-  return static_cast<uint64_t>(static_cast<uint32_t>(it.sub.raw())) << 32
-         | static_cast<uint32_t>(it.super.raw());
+namespace {
+
+/// Argument or result, in a member's number.
+constexpr size_t result_bit = size_t{1} << 29;
+
+} // namespace
+
+// -- the pairs ----------------------------------------------------------------
+
+size_t subtype_checker::place_of(const pair& wanted) const noexcept {
+  const auto sub = static_cast<uint32_t>(wanted.sub.raw());
+  const auto super = static_cast<uint32_t>(wanted.super.raw());
+  auto hash = (uint64_t{sub} << 32 | super) * 2 + wanted.flipped;
+  hash = (hash ^ hash >> 31) * 0x9E3779B97F4A7C15;
+  auto at = static_cast<size_t>(hash >> 32) & (table_.size() - 1);
+  for (; table_[at] != 0; at = (at + 1) & (table_.size() - 1)) {
+    const auto& p = pairs_[table_[at] - 1];
+    if (p.sub == wanted.sub && p.super == wanted.super && p.flipped == wanted.flipped) break;
+  }
+  return at;
 }
+
+void subtype_checker::grow() {
+  table_.assign(table_.empty() ? 32 : 2 * table_.size(), 0);
+  for (uint32_t i = 0; i < pairs_.size(); ++i) table_[place_of(pairs_[i])] = i + 1;
+}
+
+// What came last lies in no other's way, so it may leave the table without a mark.
+void subtype_checker::forget(size_t kept) {
+  while (pairs_.size() > kept) {
+    table_[place_of(pairs_.back())] = 0;
+    pairs_.pop_back();
+  }
+}
+
+bool subtype_checker::spend(size_t n) {
+  if (n > steps_left_ || n > *steps_) {
+    over_limit_ = true;
+    return false;
+  }
+  steps_left_ -= n;
+  *steps_ -= n;
+  return true;
+}
+
+bool subtype_checker::push(const question& q, bool flipped, uint32_t parent, size_t member) {
+  const bool is_first = pairs_.size() == first_;
+  const auto wanted = q.high.kind_of(q.super);
+  if (!is_first) { // settled without a pair, in the common cases
+    if (!q.sub.is_entry() && q.sub == q.super) return true;
+    if (wanted == kind::reserved || q.low.kind_of(q.sub) == kind::empty) return true;
+    if (wanted == kind::opt && rule_ == opt_rule::lenient) return true;
+  }
+  pair made{flipped ? q.super : q.sub, flipped ? q.sub : q.super, parent, 0, flipped, 0};
+  made.member = static_cast<uint32_t>(member) & 0x3FFFFFFF;
+  if (2 * (pairs_.size() + 1) > table_.size()) grow();
+  const auto place = place_of(made);
+  if (table_[place] != 0) {
+    if (pairs_[table_[place] - 1].refuted == 0) return true;
+    reason_.clear(); // found again when somebody asks
+    return false;
+  }
+  if (pairs_.size() >= pairs_max) {
+    over_limit_ = true;
+    return false;
+  }
+  pairs_.push_back(made);
+  table_[place] = static_cast<uint32_t>(pairs_.size());
+  return true;
+}
+
+// -- asking -------------------------------------------------------------------
 
 // All rules are conjunctions (an `opt` above is decided at once), so the answer is no exactly if
 // some pair reachable from the first fails by itself, and a yes holds for all pairs on the way.
-subtype_checker::answer subtype_checker::check(type_ref sub, type_ref super, size_t& steps) {
-  work_.clear();
-  push(sub, super, false, 0, {});
-  std::vector<std::pair<int, uint64_t>> assumed;
-  const item root = work_.front();
-  for (uint32_t at = 0; at < work_.size(); ++at) {
-    const int direction = work_[at].flipped ? 1 : 0;
-    const auto pair = key(work_[at]);
-    const auto known = known_[direction].find(pair);
-    if (known != known_[direction].end() && known->second) continue;
-    if (steps == 0) {
-      for (const auto& [side, k] : assumed) known_[side].erase(k);
-      return answer::over_limit;
-    }
-    --steps;
-    if ((known == known_[direction].end() || known->second) && visit(at)) {
-      known_[direction].emplace(pair, true);
-      assumed.emplace_back(direction, pair);
-      continue;
-    }
-    for (const auto& [side, k] : assumed) known_[side].erase(k);
-    known_[direction][pair] = false;
-    known_[0][key(root)] = false;
-    return answer::no;
-  }
-  return answer::yes;
+subtype_checker::answer subtype_checker::run(type_ref sub, type_ref super, size_t& steps) {
+  asked_sub_ = sub;
+  asked_super_ = super;
+  steps_ = &steps;
+  over_limit_ = false;
+  first_ = static_cast<uint32_t>(pairs_.size());
+  bool fits = push({sub_, super_, sub, super}, false, first_, 0);
+  for (auto at = first_; fits && at < pairs_.size(); ++at) fits = spend(1) && visit(at);
+  if (fits) return answer::yes;
+  return over_limit_ ? answer::over_limit : answer::no;
 }
 
-bool subtype_checker::check(type_ref sub, type_ref super) {
-  auto steps = std::numeric_limits<size_t>::max();
-  return check(sub, super, steps) == answer::yes;
+subtype_checker::answer subtype_checker::check(type_ref sub, type_ref super, size_t& steps) {
+  const auto outcome = run(sub, super, steps);
+  if (outcome == answer::yes) return outcome;
+  forget(first_);
+  if (outcome == answer::no && pairs_.size() < pairs_max) {
+    const pair refuted{sub, super, first_, 0, 0, 1};
+    const auto place = place_of(refuted);
+    if (table_[place] == 0) {
+      pairs_.push_back(refuted);
+      table_[place] = static_cast<uint32_t>(pairs_.size());
+    }
+  }
+  return outcome;
+}
+
+subtype_checker::answer subtype_checker::compare(type_ref sub, type_ref super) {
+  auto steps = steps_max;
+  return check(sub, super, steps);
 }
 
 std::string subtype_checker::explain() const {
+  subtype_checker again{sub_, super_, rule_};
+  auto steps = steps_max;
+  if (again.run(asked_sub_, asked_super_, steps) != answer::no) return "the types differ";
+  return again.describe();
+}
+
+std::string subtype_checker::describe() const {
+  constexpr size_t labels_max = 24; // at each end of a long path
+  std::vector<uint32_t> way;
+  for (auto at = failed_; at != first_; at = pairs_[at].parent) way.push_back(at);
   std::string path;
-  for (auto at = failed_; at != 0; at = work_[at].parent) path = work_[at].label + path;
+  for (size_t i = way.size(); i-- > 0;) {
+    if (way.size() > 2 * labels_max && i == way.size() - labels_max - 1) {
+      path += "…";
+      i = labels_max;
+    }
+    path += label(pairs_[way[i]]);
+  }
   return path.empty() ? reason_ : path + ": " + reason_;
 }
 
-void subtype_checker::push(type_ref sub, type_ref super, bool flipped, uint32_t parent,
-                           std::string label) {
-  // Pairs of primitive types are settled here, without an entry, in the common case.
-  if (!sub.is_entry() && sub == super && parent != 0) return;
-  if (flipped) std::swap(sub, super);
-  work_.push_back({sub, super, flipped, parent, std::move(label)});
+std::string subtype_checker::label(const pair& p) const {
+  const auto q = question_of(pairs_[p.parent]);
+  if (q.high.kind_of(q.super) == kind::opt) return "?";
+  switch (q.low.kind_of(q.sub)) {
+    case kind::vec:
+      return "[]";
+    case kind::record:
+      return "." + q.high.label_of(q.high.fields(q.super)[p.member]);
+    case kind::variant:
+      return "." + q.low.label_of(q.low.fields(q.sub)[p.member]);
+    case kind::func:
+      return (p.member & result_bit) != 0 ? fmt::format(": result[{}]", p.member - result_bit)
+                                          : fmt::format(": argument[{}]", p.member);
+    default:
+      return "." + q.high.methods(q.super)[p.member].name;
+  }
 }
 
 bool subtype_checker::refuse(uint32_t at, std::string reason) {
@@ -77,116 +168,140 @@ bool subtype_checker::refuse(uint32_t at, std::string reason) {
   return false;
 }
 
+// -- one pair -----------------------------------------------------------------
+
+subtype_checker::question subtype_checker::question_of(const pair& p) const noexcept {
+  if (p.flipped != 0) return {super_, sub_, p.super, p.sub};
+  return {sub_, super_, p.sub, p.super};
+}
+
 bool subtype_checker::visit(uint32_t at) {
-  const auto it = work_[at];
-  const auto& low = lower(it);
-  const auto& high = upper(it);
-  const auto sub = it.flipped ? it.super : it.sub;
-  const auto super = it.flipped ? it.sub : it.super;
-  if (&low == &high && sub == super) return true;
-  const auto form = low.kind_of(sub);
-  const auto wanted = high.kind_of(super);
+  const auto q = question_of(pairs_[at]);
+  const bool flipped = pairs_[at].flipped != 0;
+  if (&q.low == &q.high && q.sub == q.super) return true;
+  const auto form = q.low.kind_of(q.sub);
+  const auto wanted = q.high.kind_of(q.super);
   if (wanted == kind::reserved || form == kind::empty) return true;
-  if (wanted == kind::opt) return rule_ == opt_rule::lenient || visit_opt(it, at);
+  if (wanted == kind::opt) return rule_ == opt_rule::lenient || visit_opt(q, at);
   if (form == wanted && form != kind::future) {
     switch (form) {
       case kind::vec:
-        push(low.element(sub), high.element(super), it.flipped, at, "[]");
-        return true;
+        return push({q.low, q.high, q.low.element(q.sub), q.high.element(q.super)}, flipped, at, 0);
       case kind::record:
-        return visit_fields(it, at, true);
+        return visit_record(q, at);
       case kind::variant:
-        return visit_fields(it, at, false);
+        return visit_variant(q, at);
       case kind::func:
-        return visit_func(it, at);
+        return visit_func(q, at);
       case kind::service:
-        return visit_service(it, at);
+        return visit_service(q, at);
       default:
         return true;
     }
   }
   if (form == kind::nat && wanted == kind::integer) return true;
   if (form == kind::service && wanted == kind::principal) return true;
-  return refuse(at, fmt::format("{} is no {}", short_text(low, sub), short_text(high, super)));
+  return refuse(at,
+                fmt::format("{} is no {}", short_text(q.low, q.sub), short_text(q.high, q.super)));
 }
 
-bool subtype_checker::visit_opt(const item& it, uint32_t at) {
-  const auto& low = lower(it);
-  const auto& high = upper(it);
-  const auto sub = it.flipped ? it.super : it.sub;
-  const auto super = it.flipped ? it.sub : it.super;
-  const auto form = low.kind_of(sub);
+bool subtype_checker::visit_opt(const question& q, uint32_t at) {
+  const auto form = q.low.kind_of(q.sub);
   if (form == kind::null || form == kind::reserved) return true;
-  const auto content = form == kind::opt ? low.element(sub) : sub;
-  push(content, high.element(super), it.flipped, at, "?");
+  const auto content = form == kind::opt ? q.low.element(q.sub) : q.sub;
+  return push({q.low, q.high, content, q.high.element(q.super)}, pairs_[at].flipped != 0, at, 0);
+}
+
+// A record must give what is wanted.
+bool subtype_checker::visit_record(const question& q, uint32_t at) {
+  const auto all = q.high.fields(q.super);
+  if (!spend(all.size())) return false;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto& wanted = all[i];
+    const auto* given = q.low.find(q.sub, wanted.id);
+    if (given == nullptr && !q.high.is_nullable(wanted.type)) {
+      return refuse(at, fmt::format("field '{}' is missing and not opt", q.high.label_of(wanted)));
+    }
+    if (given == nullptr) continue;
+    if (!push({q.low, q.high, given->type, wanted.type}, pairs_[at].flipped != 0, at, i)) {
+      return false;
+    }
+  }
   return true;
 }
 
-bool subtype_checker::visit_fields(const item& it, uint32_t at, bool is_record) {
-  const auto& low = lower(it);
-  const auto& high = upper(it);
-  const auto sub = it.flipped ? it.super : it.sub;
-  const auto super = it.flipped ? it.sub : it.super;
-  // A record must give what is wanted; a variant may not be what is unknown.
-  if (is_record) {
-    for (const auto& wanted : high.fields(super)) {
-      const auto* given = low.find(sub, wanted.id);
-      if (given != nullptr) {
-        push(given->type, wanted.type, it.flipped, at, "." + high.label_of(wanted));
-      } else if (!high.is_nullable(wanted.type)) {
-        return refuse(at, fmt::format("field '{}' is missing and not opt", high.label_of(wanted)));
+// A variant may not be what is unknown.
+bool subtype_checker::visit_variant(const question& q, uint32_t at) {
+  const auto all = q.low.fields(q.sub);
+  if (!spend(all.size())) return false;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto* wanted = q.high.find(q.super, all[i].id);
+    if (wanted == nullptr) {
+      return refuse(at, fmt::format("tag '{}' is unknown", q.low.label_of(all[i])));
+    }
+    if (!push({q.low, q.high, all[i].type, wanted->type}, pairs_[at].flipped != 0, at, i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+namespace {
+
+/// The annotations of a function, for a sentence.
+std::string annotations_text(uint8_t set) {
+  std::string text;
+  if ((set & annotation::query) != 0) text += " query";
+  if ((set & annotation::composite_query) != 0) text += " composite_query";
+  if ((set & annotation::oneway) != 0) text += " oneway";
+  return text.empty() ? "no annotation" : text.substr(1);
+}
+
+} // namespace
+
+bool subtype_checker::visit_func(const question& q, uint32_t at) {
+  const auto given = q.low.annotations(q.sub);
+  const auto wanted = q.high.annotations(q.super);
+  if (given != wanted) {
+    return refuse(at, fmt::format("the annotations differ: {} is not {}", annotations_text(given),
+                                  annotations_text(wanted)));
+  }
+  const bool flipped = pairs_[at].flipped != 0;
+  const auto tuple = [&](const type_table& low, const type_table& high,
+                         std::span<const type_ref> sub, std::span<const type_ref> super,
+                         bool is_result) {
+    if (!spend(super.size())) return false;
+    for (size_t i = 0; i < super.size(); ++i) {
+      const auto member = i + (is_result ? result_bit : 0);
+      if (i < sub.size()) {
+        if (!push({low, high, sub[i], super[i]}, is_result ? flipped : !flipped, at, member))
+          return false;
+      } else if (!high.is_nullable(super[i])) {
+        return refuse(
+          at, fmt::format("{}[{}] is missing and not opt", is_result ? "result" : "argument", i));
       }
     }
     return true;
-  }
-  for (const auto& given : low.fields(sub)) {
-    const auto* wanted = high.find(super, given.id);
-    if (wanted == nullptr) {
-      return refuse(at, fmt::format("tag '{}' is unknown", low.label_of(given)));
-    }
-    push(given.type, wanted->type, it.flipped, at, "." + low.label_of(given));
-  }
-  return true;
+  };
+  return tuple(q.high, q.low, q.high.arguments(q.super), q.low.arguments(q.sub), false)
+         && tuple(q.low, q.high, q.low.results(q.sub), q.high.results(q.super), true);
 }
 
-bool subtype_checker::visit_tuple(std::span<const type_ref> sub, std::span<const type_ref> super,
-                                  bool flipped, uint32_t at, const char* what) {
-  const auto& high = flipped ? sub_ : super_;
-  for (size_t i = 0; i < super.size(); ++i) {
-    const auto label = fmt::format(": {}[{}]", what, i);
-    if (i < sub.size()) {
-      push(sub[i], super[i], flipped, at, label);
-    } else if (!high.is_nullable(super[i])) {
-      return refuse(at, fmt::format("{}[{}] is missing and not opt", what, i));
-    }
-  }
-  return true;
-}
-
-bool subtype_checker::visit_func(const item& it, uint32_t at) {
-  const auto& low = lower(it);
-  const auto& high = upper(it);
-  const auto sub = it.flipped ? it.super : it.sub;
-  const auto super = it.flipped ? it.sub : it.super;
-  if (low.annotations(sub) != high.annotations(super)) {
-    return refuse(at, "the annotations (query, oneway, composite_query) differ");
-  }
-  return visit_tuple(high.arguments(super), low.arguments(sub), !it.flipped, at, "argument")
-         && visit_tuple(low.results(sub), high.results(super), it.flipped, at, "result");
-}
-
-bool subtype_checker::visit_service(const item& it, uint32_t at) {
-  const auto& low = lower(it);
-  const auto& high = upper(it);
-  const auto given = low.methods(it.flipped ? it.super : it.sub);
-  const auto wanted = high.methods(it.flipped ? it.sub : it.super);
+bool subtype_checker::visit_service(const question& q, uint32_t at) {
+  const auto given = q.low.methods(q.sub);
+  const auto wanted = q.high.methods(q.super);
+  if (!spend(given.size() + wanted.size())) return false;
   auto next = given.begin();
-  for (const auto& m : wanted) {
-    while (next != given.end() && next->name < m.name) ++next;
-    if (next == given.end() || next->name != m.name) {
-      return refuse(at, fmt::format("method '{}' is missing", m.name));
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    constexpr size_t bytes_per_step = 64;
+    if (!spend(wanted[i].name.size() / bytes_per_step)) return false;
+    while (next != given.end() && next->name < wanted[i].name) ++next;
+    if (next == given.end() || next->name != wanted[i].name) {
+      return refuse(at, fmt::format("method '{}' is missing", wanted[i].name));
     }
-    push(next->type, m.type, it.flipped, at, "." + m.name);
+    if (!push({q.low, q.high, next->type, wanted[i].type}, pairs_[at].flipped != 0, at, i)) {
+      return false;
+    }
   }
   return true;
 }

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "actors/candid/types.hpp"
@@ -11,9 +10,17 @@ namespace moxzi::candid {
 
 /// Decides `t <: t'` between the types of two tables: a value of `t` can always be read at `t'`.
 /// Recursive types are compared co-inductively; every pair is looked at once in the checker's life.
+///
+/// Two cyclic types of m and n entries make m·n pairs, so what one checker may look at is bounded,
+/// in all of its comparisons together.
 class subtype_checker {
 public:
   enum class answer { yes, no, over_limit };
+
+  /// Pairs of types that one checker keeps, 24 bytes each.
+  static constexpr size_t pairs_max = 65'536;
+  /// Pairs and members that it looks at.
+  static constexpr size_t steps_max = 400'000;
 
   /// How the odd rule is taken by which any type at all is a subtype of any `opt` (what does not
   /// fit reads as null).
@@ -29,49 +36,70 @@ public:
     // nop
   }
 
-  /// `sub <: super`? Takes one of `steps` for each pair of types looked at.
+  /// `sub <: super`? Also takes one of `steps` for each pair and member looked at.
   answer check(type_ref sub, type_ref super, size_t& steps);
-  /// As above, without a bound.
-  bool check(type_ref sub, type_ref super);
+  /// As above, within the checker's own bounds only.
+  answer compare(type_ref sub, type_ref super);
+  /// Is the answer yes?
+  bool check(type_ref sub, type_ref super) {
+    return compare(sub, super) == answer::yes;
+  }
 
   /// After a no: where in the types, and why, e.g. `.learn: result[0].last: float64 is no text`.
   std::string explain() const;
 
 private:
-  /// A pair still to be looked at. `flipped`: the question is `super <: sub` (function arguments).
-  struct item {
+  /// A pair met. The question is `sub <: super`, or `super <: sub` where `flipped` (of function
+  /// arguments).
+  struct pair {
     type_ref sub;
     type_ref super;
-    bool flipped = false;
-    uint32_t parent = 0;
-    std::string label;
+    uint32_t parent;
+    uint32_t member : 30; ///< of the parent: which field, argument, result or method
+    uint32_t flipped : 1;
+    uint32_t refuted : 1; ///< a question answered with no before
+  };
+  static_assert(sizeof(pair) == 16);
+
+  /// A pair as asked: `low <: high`.
+  struct question {
+    const type_table& low;
+    const type_table& high;
+    type_ref sub;
+    type_ref super;
   };
 
+  answer run(type_ref sub, type_ref super, size_t& steps);
   bool visit(uint32_t at);
-  bool visit_opt(const item& it, uint32_t at);
-  bool visit_fields(const item& it, uint32_t at, bool is_record);
-  bool visit_func(const item& it, uint32_t at);
-  bool visit_service(const item& it, uint32_t at);
-  bool visit_tuple(std::span<const type_ref> sub, std::span<const type_ref> super, bool flipped,
-                   uint32_t at, const char* what);
-  void push(type_ref sub, type_ref super, bool flipped, uint32_t parent, std::string label);
+  bool visit_opt(const question& q, uint32_t at);
+  bool visit_record(const question& q, uint32_t at);
+  bool visit_variant(const question& q, uint32_t at);
+  bool visit_func(const question& q, uint32_t at);
+  bool visit_service(const question& q, uint32_t at);
+  bool push(const question& q, bool flipped, uint32_t parent, size_t member);
   bool refuse(uint32_t at, std::string reason);
+  bool spend(size_t n);
 
-  const type_table& lower(const item& it) const noexcept {
-    return it.flipped ? super_ : sub_;
-  }
-  const type_table& upper(const item& it) const noexcept {
-    return it.flipped ? sub_ : super_;
-  }
-  static uint64_t key(const item& it) noexcept;
+  question question_of(const pair& p) const noexcept;
+  std::string label(const pair& p) const;
+  std::string describe() const;
+  size_t place_of(const pair& wanted) const noexcept;
+  void grow();
+  void forget(size_t kept);
 
   const type_table& sub_;
   const type_table& super_;
   opt_rule rule_;
-  std::vector<item> work_;
-  std::unordered_map<uint64_t, bool> known_[2]; ///< by direction; never iterated
+  std::vector<pair> pairs_;     ///< settled, then those of the comparison going on
+  std::vector<uint32_t> table_; ///< by hash: 1 + the position in `pairs_`, or 0
+  size_t steps_left_ = steps_max;
+  size_t* steps_ = nullptr; ///< the caller's
+  bool over_limit_ = false;
   std::string reason_;
   uint32_t failed_ = 0;
+  uint32_t first_ = 0; ///< the pair asked for
+  type_ref asked_sub_;
+  type_ref asked_super_;
 };
 
 /// Why two types of one table or two differ, in words of Candid: `vec nat8`, `record {…}`.

@@ -11,6 +11,7 @@
 #include "actors/candid/did_parser.hpp"
 #include "actors/candid/did_printer.hpp"
 #include "actors/candid/encode.hpp"
+#include "actors/candid/errc.hpp"
 #include "actors/candid/json.hpp"
 #include "actors/candid/text.hpp"
 #include "actors/commands/command.hpp"
@@ -146,11 +147,15 @@ int run_compatible(const arguments& in) {
   const auto old = read_did(in.old_file);
   if (!old) return refuse(old.error());
   if (auto done = candid::check_compatible(*now, *old); !done) {
+    if (done.error().code == candid::candid_errc::over_limit) return refuse(done.error());
     fmt::print(stderr, "{} breaks callers of {}: {}\n", in.file, in.old_file, done.error().message);
     return exit_refused;
   }
-  if (const auto place = candid::lossy_place(*now, *old)) {
-    fmt::print(stderr, "note: what does not fit reads as null: {}\n", *place);
+  const auto place = candid::lossy_place(*now, *old);
+  if (!place) {
+    fmt::print(stderr, "note: what reads as null is not known: {}\n", place.error().message);
+  } else if (*place) {
+    fmt::print(stderr, "note: what does not fit reads as null: {}\n", **place);
   }
   fmt::print("compatible\n");
   return exit_ok;

@@ -6,6 +6,7 @@
 
 #include "actors/candid/decode.hpp"
 #include "actors/candid/did_parser.hpp"
+#include "actors/candid/errc.hpp"
 #include "actors/candid/json.hpp"
 #include "actors/candid/text.hpp"
 
@@ -141,6 +142,61 @@ TEST(bombs, comparing_references_costs) {
   std::string bytes = "DIDL" + table + leb(1) + leb(0);
   bytes += std::string("\x01\x01\0\x01", 4) + "a";
   EXPECT_TRUE(decode(bytes, expected.find("f")->arguments)); // 2,000 pairs: within the budget
+}
+
+namespace {
+
+/// Types that make a pair of each of one and each of the other: cycles of coprime lengths.
+std::string cycle(size_t size, bool has_opt) {
+  std::string text;
+  for (size_t i = 0; i < size; ++i) {
+    const auto next = "t" + std::to_string((i + 1) % size);
+    text += "type t" + std::to_string(i) + " = record { ";
+    text += has_opt ? "a : opt " + next + "; f : func () -> (" + next + ")" : next;
+    text += " };\n";
+  }
+  return text;
+}
+
+} // namespace
+
+TEST(bombs, interfaces_that_make_a_million_pairs_are_not_compared) {
+  for (const bool has_opt : {false, true}) {
+    const std::string end = "service : { m : () -> (vec t0) }";
+    const auto now = parse_did(cycle(997, has_opt) + end).value();
+    const auto old = parse_did(cycle(1009, has_opt) + end).value();
+    peak_bytes = live_bytes;
+    const auto before = live_bytes;
+    EXPECT_EQ(check_compatible(now, old).error().code, candid_errc::over_limit);
+    EXPECT_EQ(lossy_place(now, old).error().code, candid_errc::over_limit);
+    EXPECT_LE(peak_bytes - before, bomb_bytes_max);
+    EXPECT_TRUE(check_compatible(now, now));
+  }
+}
+
+TEST(bombs, comparing_references_is_bounded_however_long_the_message) {
+  const auto expected =
+    parse_did(cycle(97, true) + "service : { m : (func () -> (vec t0)) -> () }").value();
+  constexpr uint64_t links = 3'331;
+  const auto ids = std::pair{leb(hash_name("a")), leb(hash_name("f"))};
+  std::string table = leb(3 * links + 2);
+  for (uint64_t i = 0; i < links; ++i) {
+    const auto next = sleb(3 * ((i + 1) % links));
+    table += "\x6c\x02" + ids.first + sleb(3 * i + 1) + ids.second + sleb(3 * i + 2);
+    table += "\x6e" + next + std::string("\x6a\0\x01", 3) + next + std::string(1, '\0');
+  }
+  table += std::string("\x6d\0\x6a\0\x01", 5) + sleb(3 * links) + std::string(1, '\0');
+  // A second argument of 2 MiB, which is skipped, must not buy more.
+  for (const size_t padding : {size_t{0}, size_t{2} << 20}) {
+    auto bytes = "DIDL" + table + leb(2) + sleb(3 * links + 1) + "\x71";
+    bytes += std::string("\x01\x01\0\x01m", 5) + leb(padding) + std::string(padding, 'x');
+    peak_bytes = live_bytes;
+    const auto before = live_bytes;
+    const auto& types = expected.find("m")->arguments;
+    EXPECT_EQ(validate(bytes, types).error().code, candid_errc::over_limit);
+    EXPECT_EQ(decode(bytes, types).error().code, candid_errc::over_limit);
+    EXPECT_LE(peak_bytes - before, bomb_bytes_max);
+  }
 }
 
 TEST(bombs, json_and_text_are_bounded_too) {
