@@ -1,6 +1,7 @@
 #include "actors/candid/did_parser.hpp"
 
 #include <deque>
+#include <filesystem>
 #include <set>
 
 #include "actors/candid/grammar.hpp"
@@ -27,7 +28,8 @@ public:
     if (service_) held.push_back(&*service_);
     for (auto& ref : merged_) held.push_back(&ref);
     for (auto& alias : aliases_) held.push_back(&alias.type);
-    if (auto done = parser_.resolve(held); !done) return done.error();
+    if (auto done = parser_.resolve(held); !done)
+      return in_file(parser_.failed_text(), done.error());
     if (auto done = check_services(); !done) return done.error();
     if (auto done = merge_services(); !done) return done.error();
     auto made = make_interface(std::make_shared<const type_table>(std::move(types_)), service_,
@@ -63,16 +65,18 @@ private:
   bool import(lexer& in, size_t offset) {
     const bool with_service = in.accept("service");
     if (in.peek().kind != token::form::text) return in.fail_expected("the path of a file");
-    const auto path = in.take().bytes;
+    const auto path = resolved(in.take().bytes, in.text());
     if (!load_) return in.fail_at(offset, "imports cannot be followed here");
     if (!loaded_.insert(path).second) return true;
     auto text = load_(path);
     if (!text) return in.fail_at(offset, text.error().message);
     if (loaded_.size() > imports_max) return in.fail_at(offset, "too many imports");
-    texts_.push_back(std::move(*text));
-    lexer imported{texts_.back()};
+    files_.push_back({path, std::move(*text)});
+    lexer imported{files_.back().text};
     const auto outer = take_service_;
+    const auto outer_import = import_;
     take_service_ = with_service;
+    import_ = {in.text(), offset};
     if (!file(imported, false)) {
       if (!failure_) {
         failure_ = imported.failure();
@@ -81,7 +85,28 @@ private:
       return false;
     }
     take_service_ = outer;
+    import_ = outer_import;
     return true;
+  }
+
+  /// The path of a file that the file with this text imports: from where the main file is.
+  std::string resolved(const std::string& path, std::string_view importer) const {
+    const auto folder = std::filesystem::path{path_of(importer)}.parent_path();
+    return (folder / path).lexically_normal().string();
+  }
+
+  /// Of an imported file; empty for the main one.
+  std::string path_of(std::string_view text) const {
+    for (const auto& f : files_) {
+      if (f.text.data() == text.data()) return f.path;
+    }
+    return {};
+  }
+
+  error in_file(std::string_view text, error what) const {
+    const auto path = path_of(text);
+    if (!path.empty()) what.message = path + ":" + what.message;
+    return what;
   }
 
   bool service(lexer& in, bool is_main) {
@@ -108,6 +133,7 @@ private:
       has_constructor_ = has_constructor;
     } else if (take_service_) {
       merged_.push_back(type);
+      imports_.push_back(import_);
     }
     return true;
   }
@@ -116,8 +142,9 @@ private:
     for (const auto& alias : aliases_) {
       const auto form = types_.kind_of(alias.type);
       if (form == kind::service) continue;
-      return error_at(alias.text, alias.offset, candid_errc::syntax,
-                      fmt::format("the service is no service type but {}", keyword(form)));
+      return in_file(alias.text,
+                     error_at(alias.text, alias.offset, candid_errc::syntax,
+                              fmt::format("the service is no service type but {}", keyword(form))));
     }
     return {};
   }
@@ -126,11 +153,24 @@ private:
   result<void> merge_services() {
     if (merged_.empty()) return {};
     std::vector<method> all;
-    const auto take = [&](type_ref type) {
-      for (const auto& m : types_.methods(type)) all.push_back(m);
+    std::set<std::string> names;
+    const auto take = [&](type_ref type) -> const method* {
+      for (const auto& m : types_.methods(type)) {
+        if (!names.insert(m.name).second) return &m;
+        all.push_back(m);
+      }
+      return nullptr;
     };
     if (service_) take(*service_);
-    for (const auto type : merged_) take(type);
+    for (size_t i = 0; i < merged_.size(); ++i) {
+      const auto* twice = take(merged_[i]);
+      if (twice == nullptr) continue;
+      const auto& at = imports_[i];
+      return in_file(at.text,
+                     error_at(at.text, at.offset, candid_errc::syntax,
+                              fmt::format("method '{}' of the imported service is declared twice",
+                                          twice->name)));
+    }
     service_ = types_.declare();
     return types_.set_service(*service_, std::move(all));
   }
@@ -142,12 +182,25 @@ private:
     size_t offset = 0;
   };
 
+  struct file_text {
+    std::string path; ///< from where the main file is
+    std::string text;
+  };
+
+  /// Where an import is written.
+  struct place {
+    std::string_view text; ///< of the file
+    size_t offset = 0;
+  };
+
   const did_loader& load_;
   type_table types_;
   type_parser parser_{types_};
   std::set<std::string> loaded_;
-  std::deque<std::string> texts_; ///< of imported files
-  std::vector<type_ref> merged_;  ///< services of `import service`
+  std::deque<file_text> files_;  ///< the imported ones
+  std::vector<type_ref> merged_; ///< services of `import service`
+  std::vector<place> imports_;   ///< of each of these, that which brought it
+  place import_;                 ///< of the file being read
   std::vector<service_alias> aliases_;
   bool take_service_ = false;
   std::optional<type_ref> service_;

@@ -9,7 +9,8 @@
 
 namespace moxzi::candid {
 
-/// Gives the text of an imported file; the path is as written after `import`.
+/// Gives the text of an imported file. The path is that from the main file, shortened: what a file
+/// imports is looked for beside that file, and `./a.did` is `a.did`.
 using did_loader = std::function<result<std::string>(const std::string& path)>;
 
 /// Reads a `.did` file. Errors begin with `line:column:` (of an imported file: its path before).

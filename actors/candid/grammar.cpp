@@ -254,13 +254,18 @@ bool type_parser::actor(lexer& in, type_ref& out) {
   return true;
 }
 
+error type_parser::fail_use(const use& used, candid_errc code, std::string_view reason) {
+  failed_text_ = used.text;
+  return error_at(used.text, used.offset, code, reason);
+}
+
 result<void> type_parser::resolve(std::span<type_ref* const> extra) {
   std::vector<type_ref> targets;
   for (uint32_t i = 0; i < types_.size(); ++i) targets.push_back(type_ref::entry(i));
   for (const auto& [name, used] : uses_) {
     const auto* meaning = types_.lookup(name);
     if (meaning == nullptr) {
-      return error_at(used.text, used.offset, candid_errc::unknown_name,
+      return fail_use(used, candid_errc::unknown_name,
                       fmt::format("type '{}' is not defined", name));
     }
     targets[used.standin.index()] = *meaning;
@@ -273,7 +278,7 @@ result<void> type_parser::resolve(std::span<type_ref* const> extra) {
       if (steps > uses_.size()) break;
     }
     if (target.is_entry() && (target == used.standin || targets[target.index()] != target)) {
-      return error_at(used.text, used.offset, candid_errc::syntax,
+      return fail_use(used, candid_errc::syntax,
                       fmt::format("type '{}' is defined as itself", name));
     }
   }
@@ -284,11 +289,11 @@ result<void> type_parser::resolve(std::span<type_ref* const> extra) {
   return check_methods(targets);
 }
 
-result<void> type_parser::check_methods(std::span<const type_ref> targets) const {
+result<void> type_parser::check_methods(std::span<const type_ref> targets) {
   for (const auto& [name, used] : aliased_methods_) {
     const auto form = types_.kind_of(targets[used.standin.index()]);
     if (form == kind::func) continue;
-    return error_at(used.text, used.offset, candid_errc::syntax,
+    return fail_use(used, candid_errc::syntax,
                     fmt::format("method '{}' is no function but {}", name, keyword(form)));
   }
   return {};

@@ -33,6 +33,10 @@ public:
   /// When all definitions are read: replaces the names by what they mean. `extra` are references
   /// held outside the table.
   result<void> resolve(std::span<type_ref* const> extra);
+  /// After `resolve` failed: the text of the file that its error is about.
+  std::string_view failed_text() const noexcept {
+    return failed_text_;
+  }
 
 private:
   /// Where a name is used.
@@ -47,11 +51,13 @@ private:
   bool fields(lexer& in, bool is_record, type_ref& out);
   bool one_field(lexer& in, bool is_record, std::vector<field_spec>& all, uint64_t& next);
   bool func(lexer& in, type_ref& out);
-  result<void> check_methods(std::span<const type_ref> targets) const;
+  result<void> check_methods(std::span<const type_ref> targets);
+  error fail_use(const use& used, candid_errc code, std::string_view reason);
 
   type_table& types_;
   std::map<std::string, use, std::less<>> uses_;
   std::vector<std::pair<std::string, use>> aliased_methods_; ///< `m : NAME`
+  std::string_view failed_text_;
 };
 
 /// Unsigned number of at most 32 bits, as field ids are written.

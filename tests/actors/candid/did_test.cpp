@@ -120,6 +120,32 @@ TEST(did, imports_bring_types_and_when_asked_methods) {
   EXPECT_EQ(parse_did("import \"gone.did\"", load).error().message, "1:1: gone.did: no such file");
 }
 
+TEST(did, imports_are_looked_for_beside_the_file_that_has_them) {
+  const std::map<std::string, std::string> files{
+    {"sub/a.did", "import \"deep/b.did\"; import \"../sub/./deep/b.did\"; type a = b"},
+    {"sub/deep/b.did", "type b = nat"},
+    {"bad.did", "type x = nat;\ntype z = y"},
+    {"clash.did", "service : { f : () -> (); y : () -> () }"}};
+  std::vector<std::string> asked;
+  const did_loader load = [&](const std::string& path) -> result<std::string> {
+    asked.push_back(path);
+    const auto at = files.find(path);
+    if (at == files.end()) return fail(base_errc::io, "{}: no such file", path);
+    return at->second;
+  };
+  const auto made = parse_did("import \"./sub/a.did\"; service : { f : () -> (a) }", load);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(type_text(*made->types, made->find("f")->results.items[0]), "nat");
+  EXPECT_EQ(asked, (std::vector<std::string>{"sub/a.did", "sub/deep/b.did"}));
+  EXPECT_EQ(parse_did("import \"bad.did\"", load).error().message,
+            "bad.did:2:10: type 'y' is not defined");
+  EXPECT_EQ(
+    parse_did("type t = nat;\nimport service \"clash.did\"; service : { y : () -> () }", load)
+      .error()
+      .message,
+    "2:1: method 'y' of the imported service is declared twice");
+}
+
 TEST(did, compatibility_says_where_and_why) {
   const auto* old = "service : { f : (record { a : nat }) -> (record { b : nat }) }";
   EXPECT_EQ(compatible(old, old), "compatible");
@@ -135,7 +161,7 @@ TEST(did, compatibility_says_where_and_why) {
   EXPECT_EQ(compatible("service : { f : (record { a : nat }) -> (record { b : int }) }", old),
             ".f: result[0].b: int is no nat");
   EXPECT_EQ(compatible("service : { f : (record { a : nat }) -> (record { b : nat }) query }", old),
-            ".f: the annotations differ: no annotation is not query");
+            ".f: the annotations differ: query instead of no annotation");
   EXPECT_EQ(compatible("service : {}", old), "method 'f' is missing");
   EXPECT_EQ(compatible("service : { v : (variant { a; b }) -> () }",
                        "service : { v : (variant { a; b; c }) -> () }"),
