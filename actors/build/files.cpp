@@ -64,7 +64,8 @@ mode_t mode_of(const std::string& path) {
 } // namespace
 
 result<byte_string> read_file(const std::string& path, size_t bytes_max) {
-  descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Opening a pipe would wait for its writer.
+  descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat info = {};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return failed(path);
   if (!S_ISREG(info.st_mode)) return fail(base_errc::io, "{}: not a regular file", path);

@@ -1,6 +1,6 @@
+#include <array>
 #include <filesystem>
 #include <iostream>
-#include <iterator>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -43,9 +43,17 @@ int refuse(const error& what, std::string_view where = {}) {
 }
 
 /// The argument itself, or standard input for `-`.
-std::string input_of(const std::string& argument) {
+result<std::string> input_of(const std::string& argument) {
   if (argument != "-") return argument;
-  return {std::istreambuf_iterator<char>{std::cin}, std::istreambuf_iterator<char>{}};
+  std::string all;
+  std::array<char, 1u << 16> part;
+  while (std::cin.read(part.data(), part.size()) || std::cin.gcount() > 0) {
+    all.append(part.data(), static_cast<size_t>(std::cin.gcount()));
+    if (all.size() > file_bytes_max) {
+      return fail(base_errc::over_limit, "standard input: more than {} bytes", file_bytes_max);
+    }
+  }
+  return all;
 }
 
 std::string without_blanks(std::string text) {
@@ -54,15 +62,17 @@ std::string without_blanks(std::string text) {
 }
 
 result<byte_string> hex_of(const std::string& argument) {
-  return from_hex(without_blanks(input_of(argument)));
+  auto text = input_of(argument);
+  if (!text) return text.error();
+  return from_hex(without_blanks(std::move(*text)));
 }
 
 result<candid::interface> read_did(const std::string& path) {
-  auto text = read_file(path, file_bytes_max);
+  auto text = read_file(path, limits::did_bytes_max);
   if (!text) return text.error();
   const auto folder = std::filesystem::path{path}.parent_path();
   auto made = candid::parse_did(*text, [folder](const std::string& name) {
-    return read_file((folder / name).string(), file_bytes_max);
+    return read_file((folder / name).string(), limits::did_bytes_max);
   });
   if (!made) return error{made.error().code, path + ":" + made.error().message};
   return made;
@@ -72,6 +82,8 @@ int run_decode(const arguments& in) {
   const auto bytes = hex_of(in.input);
   if (!bytes) return refuse(bytes.error());
   if (in.types.empty()) {
+    // Seen through before anything is built, so that what is refused takes no memory.
+    if (auto sound = candid::validate_any(*bytes); !sound) return refuse(sound.error());
     const auto message = candid::decode_any(*bytes);
     if (!message) return refuse(message.error());
     fmt::print("{}\n", candid::message_to_text(*message, {.annotate = true}));
@@ -79,6 +91,7 @@ int run_decode(const arguments& in) {
   }
   const auto types = candid::parse_types(in.types);
   if (!types) return refuse(types.error(), "--types");
+  if (auto sound = candid::validate(*bytes, *types); !sound) return refuse(sound.error());
   const auto values = candid::decode(*bytes, *types);
   if (!values) return refuse(values.error());
   fmt::print("{}\n", candid::values_to_text(*types, *values));
@@ -86,7 +99,9 @@ int run_decode(const arguments& in) {
 }
 
 int run_encode(const arguments& in) {
-  const auto text = input_of(in.input);
+  const auto given = input_of(in.input);
+  if (!given) return refuse(given.error());
+  const auto& text = *given;
   auto types = candid::parse_types(in.types.empty() ? "()" : in.types);
   if (!types) return refuse(types.error(), "--types");
   std::vector<candid::value> values;
@@ -116,7 +131,9 @@ int run_json(const arguments& in) {
   }
   const candid::json_options options{.lenient = in.lenient, .blob_base64 = in.base64};
   if (!in.reply) {
-    const auto bytes = candid::json_to_arguments(*method, input_of(in.input), options);
+    const auto json = input_of(in.input);
+    if (!json) return refuse(json.error());
+    const auto bytes = candid::json_to_arguments(*method, *json, options);
     if (!bytes) return refuse(bytes.error());
     fmt::print("{}\n", to_hex(*bytes));
     return exit_ok;
