@@ -53,6 +53,9 @@ result<byte_string> from_base64(std::string_view text) {
       bytes += static_cast<char>(window >> bits & 0xFF);
     }
   }
+  if ((window & ((1u << bits) - 1)) != 0) {
+    return fail(candid_errc::syntax, "base64 with bits after the last byte");
+  }
   return bytes;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "actors/candid/decode.hpp"
 #include "actors/candid/errc.hpp"
 #include "base/limits.hpp"
 
@@ -137,6 +138,10 @@ public:
   const std::string& reason() const {
     return reason_;
   }
+  /// Values written.
+  size_t written() const noexcept {
+    return written_;
+  }
 
 private:
   bool refuse(type_ref type) {
@@ -184,11 +189,13 @@ private:
   byte_string& out_;
   std::vector<std::string> path_; // innermost first
   std::string reason_;
+  size_t written_ = 0;
   int depth_ = 0;
 };
 
 bool value_writer::write(type_ref type, const value& v) {
   const auto form = types_.kind_of(type);
+  ++written_;
   switch (form) {
     case kind::null:
     case kind::reserved:
@@ -345,6 +352,20 @@ result<byte_string> encode(const tuple_type& types, std::span<const value> value
   for (size_t i = 0; i < values.size(); ++i) {
     if (!writer.write(types.items[i], values[i])) {
       return fail(candid_errc::mismatch, "args[{}]{}: {}", i, writer.path(), writer.reason());
+    }
+  }
+  // Reading costs a step a value, at most one for two bytes of a header, and less for long numbers:
+  // nearly all messages are plainly within the quota. The others are read to see.
+  const auto cost_max = writer.written() + types.header.size() + out.size();
+  const bool is_plain =
+    cost_max <= limits::candid_steps_free + limits::candid_steps_per_byte * out.size()
+    && types.header.size() <= limits::candid_types_max
+    && writer.written() <= limits::candid_empty_values_max;
+  if (!is_plain) {
+    auto readable = validate_any(out);
+    if (!readable && readable.error().code == candid_errc::over_limit) {
+      return fail(candid_errc::over_limit, "nobody could read the message: {}",
+                  readable.error().message);
     }
   }
   return out;

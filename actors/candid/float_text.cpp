@@ -43,7 +43,7 @@ bool parse(std::string_view text, T& out) {
   const auto read = std::from_chars(text.data(), last, out);
   if (read.ptr != last || text.empty()) return false;
   if (read.ec == std::errc::result_out_of_range) out = out_of_range(std::string{text}, out);
-  return true;
+  return !std::isinf(out);
 }
 
 } // namespace

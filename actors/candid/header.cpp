@@ -98,7 +98,7 @@ bool header_reader::read(type_table& types, std::vector<type_ref>& items) {
   }
   if (!methods_are_funcs(types)) return false;
   uint64_t count = 0;
-  if (!in_.items(count, 1) || !in_.spend(count)) return false;
+  if (!in_.items(count, 1) || !members(count)) return false;
   items.reserve(count);
   for (uint64_t i = 0; i < count; ++i) {
     type_ref item;
@@ -209,6 +209,9 @@ bool header_reader::func(type_table& types) {
       return in_.fail_with(candid_errc::malformed, fmt::format("annotation {} is unknown", code));
     }
     set = static_cast<uint8_t>(set | 1 << (code - 1));
+  }
+  if ((set & annotation::oneway) != 0 && results > 0) {
+    return in_.fail_with(candid_errc::malformed, "a oneway function with results");
   }
   auto& e = types.entries_.back();
   e.first = first;

@@ -39,7 +39,11 @@ result<std::vector<value>> json_reader::arguments(std::span<const type_ref> item
     if (!in_.accept(']')) {
       do {
         if (given == items.size()) {
-          return fail(candid_errc::mismatch, "at most {} arguments, got more", items.size());
+          const bool is_more = in_.peek() != ']';
+          if (is_more) {
+            return fail(candid_errc::mismatch, "at most {} arguments, got more", items.size());
+          }
+          return fail(candid_errc::syntax, "expected a value after ',', got {}", in_.glimpse());
         }
         if (!read(items[given], values[given])) return failure(given);
         ++given;
@@ -213,12 +217,11 @@ bool json_reader::tuple(type_ref type, value& out) {
 }
 
 const field* json_reader::find(type_ref type, std::string_view key) const {
+  if (const auto id = id_of_key(key)) {
+    if (const auto* numbered = types_.find(type, *id)) return numbered;
+  }
   const auto* f = types_.find(type, hash_name(key));
-  if (f != nullptr && (f->name == field::no_name || types_.name_of(*f) == key)) return f;
-  if (key.size() < 3 || key.size() > 12 || key.front() != '_' || key.back() != '_') return nullptr;
-  auto id = integer::from_text(key.substr(1, key.size() - 2));
-  if (!id || !id->to_uint64() || *id->to_uint64() > UINT32_MAX) return nullptr;
-  return types_.find(type, static_cast<uint32_t>(*id->to_uint64()));
+  return f != nullptr && (f->name == field::no_name || types_.name_of(*f) == key) ? f : nullptr;
 }
 
 bool json_reader::unknown_key(type_ref type, std::string_view key, const char* what) {
@@ -226,7 +229,13 @@ bool json_reader::unknown_key(type_ref type, std::string_view key, const char* w
   if (key.size() > name_bytes_max)
     return refuse(fmt::format("unknown {} '{}'", what, excerpt(key)));
   std::vector<std::string_view> known;
-  for (const auto& f : types_.fields(type)) known.push_back(types_.name_of(f));
+  for (const auto& f : types_.fields(type)) {
+    if (f.name != field::no_name) known.push_back(types_.name_of(f));
+  }
+  const auto number = fmt::format("_{}_", key);
+  if (id_of_key(number) && find(type, number) != nullptr) {
+    return refuse(fmt::format("unknown {} '{}'; did you mean '{}'?", what, key, number));
+  }
   return refuse(fmt::format("unknown {} '{}'{}", what, excerpt(key), did_you_mean(key, known)));
 }
 

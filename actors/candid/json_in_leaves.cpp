@@ -6,6 +6,22 @@
 
 namespace moxzi::candid {
 
+namespace {
+
+/// A whole number in a string: as JSON has it, and `_` may stand between two digits.
+bool is_written_whole(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  if (text.empty() || (text.front() == '0' && text.size() > 1)) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] >= '0' && text[i] <= '9') continue;
+    const bool is_between = i > 0 && i + 1 < text.size() && text[i - 1] != '_';
+    if (text[i] != '_' || !is_between) return false;
+  }
+  return true;
+}
+
+} // namespace
+
 // -- numbers ------------------------------------------------------------------
 
 bool json_reader::whole(type_ref type, value& out) {
@@ -13,6 +29,10 @@ bool json_reader::whole(type_ref type, value& out) {
   std::string digits;
   if (in_.peek() == '"') {
     if (!in_.string(text_)) return false;
+    if (!is_written_whole(text_)) {
+      in_.rewind(start);
+      return expected(type);
+    }
     digits = text_;
     std::erase(digits, '_');
   } else {
@@ -93,7 +113,10 @@ bool json_reader::floating(type_ref type, value& out) {
     if (c != '-' && (c < '0' || c > '9')) return expected(type);
     std::string_view raw;
     if (!in_.number(raw)) return false;
-    if (!parse_float(raw, number)) return expected(type);
+    if (!parse_float(raw, number)) {
+      return refuse(
+        fmt::format("{} is out of range for {}", excerpt(raw), keyword(types_.kind_of(type))));
+    }
   }
   if constexpr (std::is_same_v<T, float>) {
     out = value::float32(number);

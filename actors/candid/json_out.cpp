@@ -43,9 +43,11 @@ private:
     }
     out += text;
   }
-  void label(const field& f) {
+  /// A name that reads as the number of another field is not written: its own number is.
+  void label(type_ref type, const field& f) {
     const auto name = types_.name_of(f);
-    if (f.name == field::no_name) {
+    const auto id = id_of_key(name);
+    if (f.name == field::no_name || (id && types_.find(type, *id) != nullptr)) {
       out += "\"_" + std::to_string(f.id) + "_\"";
     } else {
       append_json_string(out, name);
@@ -167,7 +169,7 @@ void json_writer::record(type_ref type, const value& v) {
     if (i > 0) out += ',';
     const auto at = tuple ? i : fields[i].declared;
     if (!tuple) {
-      label(fields[at]);
+      label(type, fields[at]);
       out += ':';
     }
     write(fields[at].type, items[at]);
@@ -177,9 +179,9 @@ void json_writer::record(type_ref type, const value& v) {
 
 void json_writer::variant(type_ref type, const value& v) {
   const auto& tag = types_.fields(type)[v.as_position()];
-  if (types_.kind_of(tag.type) == kind::null) return label(tag);
+  if (types_.kind_of(tag.type) == kind::null) return label(type, tag);
   out += '{';
-  label(tag);
+  label(type, tag);
   out += ':';
   write(tag.type, v.as_payload());
   out += '}';
@@ -201,6 +203,8 @@ std::string values_to_json(const tuple_type& types, std::span<const value> value
 
 result<std::string> reply_to_json(const method_type& method, byte_view reply,
                                   const json_options& options, const quota& allowed) {
+  // Seen through before anything is built, so that what is refused takes no memory.
+  if (auto sound = validate(reply, method.results, allowed); !sound) return sound.error();
   auto values = decode(reply, method.results, allowed);
   if (!values) return values.error();
   return values_to_json(method.results, *values, options);

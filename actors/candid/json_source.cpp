@@ -231,6 +231,19 @@ std::string json_source::glimpse() {
   return excerpt(rest.substr(0, n), n);
 }
 
+std::optional<uint32_t> id_of_key(std::string_view key) noexcept {
+  if (key.size() < 3 || key.size() > 12 || key.front() != '_' || key.back() != '_') return {};
+  key = key.substr(1, key.size() - 2);
+  if (key.front() == '0' && key.size() > 1) return {};
+  uint64_t id = 0;
+  for (const char c : key) {
+    if (c < '0' || c > '9') return {};
+    id = id * 10 + static_cast<uint64_t>(c - '0');
+  }
+  if (id > UINT32_MAX) return {};
+  return static_cast<uint32_t>(id);
+}
+
 void append_json_string(std::string& out, std::string_view text) {
   const auto plain = [](char c) {
     return static_cast<uint8_t>(c) >= 0x20 && c != '"' && c != '\\';

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -62,6 +63,9 @@ private:
   int depth_ = 0;
   std::string failure_;
 };
+
+/// The number in a key `_5_`, as fields without a name are written.
+std::optional<uint32_t> id_of_key(std::string_view key) noexcept;
 
 /// Appends a string in quotes.
 void append_json_string(std::string& out, std::string_view text);

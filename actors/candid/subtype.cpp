@@ -65,7 +65,8 @@ bool subtype_checker::push(const question& q, bool flipped, uint32_t parent, siz
   const auto wanted = q.high.kind_of(q.super);
   if (!is_first) { // settled without a pair, in the common cases
     if (!q.sub.is_entry() && q.sub == q.super) return true;
-    if (wanted == kind::reserved || q.low.kind_of(q.sub) == kind::empty) return true;
+    if (q.low.kind_of(q.sub) == kind::empty) return true;
+    if (wanted == kind::reserved && rule_ != opt_rule::lossless) return true;
     if (wanted == kind::opt && rule_ == opt_rule::lenient) return true;
   }
   pair made{flipped ? q.super : q.sub, flipped ? q.sub : q.super, parent, 0, flipped, 0};
@@ -181,7 +182,11 @@ bool subtype_checker::visit(uint32_t at) {
   if (&q.low == &q.high && q.sub == q.super) return true;
   const auto form = q.low.kind_of(q.sub);
   const auto wanted = q.high.kind_of(q.super);
-  if (wanted == kind::reserved || form == kind::empty) return true;
+  if (form == kind::empty) return true;
+  if (wanted == kind::reserved) {
+    return rule_ != opt_rule::lossless || form == kind::null || form == kind::reserved
+           || refuse(at, fmt::format("{} would be dropped", short_text(q.low, q.sub)));
+  }
   if (wanted == kind::opt) return rule_ == opt_rule::lenient || visit_opt(q, at);
   if (form == wanted && form != kind::future) {
     switch (form) {
@@ -212,10 +217,18 @@ bool subtype_checker::visit_opt(const question& q, uint32_t at) {
   return push({q.low, q.high, content, q.high.element(q.super)}, pairs_[at].flipped != 0, at, 0);
 }
 
-// A record must give what is wanted.
+// A record must give what is wanted; unless nothing may be lost, it may give more.
 bool subtype_checker::visit_record(const question& q, uint32_t at) {
   const auto all = q.high.fields(q.super);
   if (!spend(all.size())) return false;
+  if (rule_ == opt_rule::lossless) {
+    const auto given = q.low.fields(q.sub);
+    if (!spend(given.size())) return false;
+    for (const auto& f : given) {
+      if (q.high.find(q.super, f.id) != nullptr) continue;
+      return refuse(at, fmt::format("field '{}' would be dropped", q.low.label_of(f)));
+    }
+  }
   for (size_t i = 0; i < all.size(); ++i) {
     const auto& wanted = all[i];
     const auto* given = q.low.find(q.sub, wanted.id);
@@ -263,7 +276,7 @@ bool subtype_checker::visit_func(const question& q, uint32_t at) {
   const auto given = q.low.annotations(q.sub);
   const auto wanted = q.high.annotations(q.super);
   if (given != wanted) {
-    return refuse(at, fmt::format("the annotations differ: {} is not {}", annotations_text(given),
+    return refuse(at, fmt::format("the annotations differ: {} instead of {}", annotations_text(given),
                                   annotations_text(wanted)));
   }
   const bool flipped = pairs_[at].flipped != 0;

@@ -25,8 +25,9 @@ public:
   /// How the odd rule is taken by which any type at all is a subtype of any `opt` (what does not
   /// fit reads as null).
   enum class opt_rule {
-    lenient, ///< as the specification has it
-    strict,  ///< only where the contents fit too: what an author meant
+    lenient,  ///< as the specification has it
+    strict,   ///< only where the contents fit too: what an author meant
+    lossless, ///< as strict; also nothing given may be dropped (by a record, or as `reserved`)
   };
 
   /// Both tables must outlive the checker.

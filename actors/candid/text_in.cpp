@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
@@ -159,7 +160,12 @@ bool text_typer::floating(const text_value& from, type_ref type, value& out) {
   } else {
     ok = is_single ? parse_float(from.text, single) : parse_float(from.text, number);
   }
-  if (!ok) return expected(from, type);
+  const bool is_infinite = is_single ? std::isinf(single) : std::isinf(number);
+  if (ok && is_infinite && from.text.find('n') == std::string::npos) ok = false; // 0x1p9999
+  if (!ok) {
+    return refuse(from, fmt::format("{} is out of range for {}", excerpt(from.text),
+                                    keyword(types_.kind_of(type))));
+  }
   out = is_single ? value::float32(single) : value::float64(number);
   return true;
 }

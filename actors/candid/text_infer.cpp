@@ -93,7 +93,7 @@ bool text_inference::join(type_ref x, type_ref y, int depth, type_ref& out) {
   constexpr int depth_max = 64;
   if (depth > depth_max || !spend(1)) return false;
   using answer = subtype_checker::answer;
-  subtype_checker checker{types_, types_, subtype_checker::opt_rule::strict};
+  subtype_checker checker{types_, types_, subtype_checker::opt_rule::lossless};
   if (checker.check(x, y, steps_) == answer::yes) {
     out = y;
     return true;

@@ -92,7 +92,9 @@ const type_ref* type_table::lookup(std::string_view name) const noexcept {
 bool type_table::is_tuple(type_ref type) const noexcept {
   if (kind_of(type) != kind::record) return false;
   const auto all = fields(type);
-  return !all.empty() && all.back().id == all.size() - 1 && all.back().name == field::no_name;
+  return !all.empty() && all.back().id == all.size() - 1
+         && std::all_of(all.begin(), all.end(),
+                        [](const field& f) { return f.name == field::no_name; });
 }
 
 // -- building -----------------------------------------------------------------

@@ -181,7 +181,7 @@ public:
   }
   /// The type defined under this name.
   const type_ref* lookup(std::string_view name) const noexcept;
-  /// A record whose ids are 0, 1, …, n-1, with n ≥ 1.
+  /// A record whose ids are 0, 1, …, n-1, with n ≥ 1, and not the hashes of names.
   bool is_tuple(type_ref type) const noexcept;
   /// True if a missing value of this type reads as null: `null`, `opt`, `reserved`.
   bool is_nullable(type_ref type) const noexcept {

@@ -199,6 +199,22 @@ TEST(bombs, comparing_references_is_bounded_however_long_the_message) {
   }
 }
 
+TEST(bombs, arguments_are_bounded_like_members) {
+  constexpr size_t count = 1u << 20;
+  expect_refused(std::string(1, '\0') + leb(count) + std::string(count, '\x7f'), "()");
+}
+
+TEST(bombs, a_reply_is_seen_through_before_it_is_built) {
+  const auto page = parse_did("service : { f : () -> (vec bool) }").value();
+  constexpr size_t count = 1u << 20;
+  const auto bytes =
+    std::string("DIDL\x01\x6d\x7e\x01\0", 9) + leb(count) + std::string(count + 1, '\0');
+  peak_bytes = live_bytes;
+  const auto before = live_bytes;
+  EXPECT_EQ(reply_to_json(*page.find("f"), bytes).error().code, candid_errc::trailing);
+  EXPECT_LE(peak_bytes - before, bomb_bytes_max);
+}
+
 TEST(bombs, json_and_text_are_bounded_too) {
   EXPECT_FALSE(json_to_values(parse_types("(reserved)").value(), std::string(100'000, '[')));
   EXPECT_FALSE(text_to_values(parse_types("(reserved)").value(), "(" + std::string(100'000, '(')));

@@ -122,3 +122,30 @@ TEST(json, depth_is_bounded) {
   EXPECT_TRUE(
     through("(reserved)", "[" + deep).starts_with("! args[0]: JSON 1:130: nested deeper"));
 }
+
+TEST(json, a_name_that_looks_like_a_number_keeps_apart_from_the_number) {
+  const auto* both = "(record { 5 : nat; \"_5_\" : text })";
+  const auto key = "_" + std::to_string(hash_name("_5_")) + "_";
+  const auto body = "[{\"_5_\":1,\"" + key + "\":\"x\"}]";
+  EXPECT_EQ(through(both, body), body);
+  EXPECT_EQ(through("(record { \"_5_\" : text })", R"([{"_5_":"x"}])"), R"([{"_5_":"x"}])");
+  EXPECT_EQ(through("(record { \"\" : nat; 1 : nat })", R"([{"":1,"_1_":2}])"),
+            R"([{"":1,"_1_":2}])");
+  EXPECT_EQ(through("(record { 5 : nat; 7 : nat })", R"([{"5":1,"_7_":2}])"),
+            "! args[0]: unknown field '5'; did you mean '_5_'?");
+}
+
+TEST(json, odd_forms_of_numbers_and_base64_are_refused) {
+  EXPECT_EQ(through("(float64)", "[1e400]"), "! args[0]: 1e400 is out of range for float64");
+  EXPECT_EQ(through("(float32)", "[1e39]"), "! args[0]: 1e39 is out of range for float32");
+  EXPECT_EQ(through("(float64)", "[1e-400]"), "[0.0]");
+  for (const auto* text : {"+5", "007", "_1", "1__0", "1_", "-_1", "", "-"}) {
+    EXPECT_EQ(through("(nat)", fmt::format("[\"{}\"]", text)),
+              fmt::format("! args[0]: expected nat, got \"{}\"", text));
+  }
+  EXPECT_EQ(through("(int)", R"(["-1_000"])"), "[-1000]");
+  EXPECT_EQ(through("(blob)", R"([{"base64":"Zg=="}])"), "[\"0x66\"]");
+  EXPECT_EQ(through("(blob)", R"([{"base64":"Zh=="}])"),
+            "! args[0]: base64 with bits after the last byte");
+  EXPECT_TRUE(through("(nat)", "[1,]").starts_with("! expected a value after ','"));
+}

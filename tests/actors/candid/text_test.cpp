@@ -6,6 +6,9 @@
 
 #include "actors/candid/did_parser.hpp"
 #include "actors/candid/did_printer.hpp"
+#include "actors/candid/encode.hpp"
+#include "actors/candid/errc.hpp"
+#include "actors/candid/types.hpp"
 
 using namespace moxzi;
 using namespace moxzi::candid;
@@ -85,4 +88,29 @@ TEST(text, comments_and_places_of_errors) {
   EXPECT_EQ(at("(nat, nat)", "(1,\n  x)"), "! 2:3: expected a value, got 'x'");
   EXPECT_EQ(at("(nat)", "(1) (2)"), "! 1:5: expected the end, got '('");
   EXPECT_EQ(at("(nat)", "(1 /* "), "! 1:4: a comment that does not end");
+}
+
+TEST(text, no_type_is_shown_that_would_drop_something) {
+  for (const auto* text :
+       {"(vec { record { a = 1; b = 2 }; record { a = 3 } })", "(vec { (1 : reserved); 2 })",
+        "(vec { record { a = 3 }; record { a = 1; b = 2 } })",
+        "(vec { opt record { a = 1; b = 2 }; opt record { a = 3 } })"}) {
+    const auto read = text_to_message(text);
+    ASSERT_FALSE(read) << text;
+    EXPECT_NE(read.error().message.find("different types"), std::string::npos);
+  }
+  EXPECT_TRUE(text_to_message("(vec { null; opt 1; opt (2 : nat) })"));
+  EXPECT_TRUE(text_to_message("(vec { record { a = 1 }; record { a = (3 : nat) } })"));
+}
+
+TEST(text, what_nobody_could_read_is_not_encoded) {
+  std::string nulls = "(vec { null";
+  for (int i = 0; i < 60'000; ++i) nulls += "; null";
+  const auto made = text_to_message(nulls + " })").value();
+  const auto bytes = encode(make_tuple_type(made.types, made.items), made.values);
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code, candid_errc::over_limit);
+  EXPECT_FALSE(text_to_values(parse_types("(float64)").value(), "(1e400)"));
+  EXPECT_FALSE(text_to_values(parse_types("(float32)").value(), "(0x1p200)"));
+  EXPECT_TRUE(text_to_values(parse_types("(float32)").value(), "(-inf)"));
 }
