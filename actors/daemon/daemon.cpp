@@ -85,7 +85,8 @@ public:
     set("scheduler.max-threads", cores);
     set("scheduler.max-throughput", size_t{64});
     // A worker that finds nothing waits to be woken. CAF's default first sleeps 500 times for 50
-    // us, deaf to new work: that costs a third of a training step (115 in place of 160 us).
+    // us, deaf to new work. Calls of actors run on the pool and seldom come here; what a device's
+    // thread has done does.
     set("work-stealing.moderate-poll-attempts", size_t{0});
     // Until then it looks this often whether another one has more than it can do.
     set("work-stealing.relaxed-sleep-duration", caf::timespan{std::chrono::milliseconds{2}});
