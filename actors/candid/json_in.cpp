@@ -129,9 +129,12 @@ bool json_reader::vec(type_ref type, value& out) {
   const auto element = types_.element(type);
   std::vector<value> items;
   if (!in_.accept(']')) {
+    size_t index = 0;
     do {
+      if (is_probe_) items.clear();
       items.emplace_back();
-      if (!read(element, items.back())) return under(false, fmt::format("[{}]", items.size() - 1));
+      if (!read(element, items.back())) return under(false, fmt::format("[{}]", index));
+      ++index;
     } while (in_.accept(','));
     if (!in_.expect(']')) return false;
   }
@@ -159,7 +162,7 @@ bool json_reader::map(type_ref type, value& out) {
       std::vector<value> pair(2);
       pair[0] = value::string(key);
       if (!read(types_.fields(element)[1].type, pair[1])) return under(false, "." + excerpt(key));
-      items.push_back(value::list(std::move(pair)));
+      if (!is_probe_) items.push_back(value::list(std::move(pair)));
     } while (in_.accept(','));
     if (!in_.expect('}')) return false;
   }
@@ -205,10 +208,11 @@ bool json_reader::tuple(type_ref type, value& out) {
   const auto fields = types_.fields(type);
   if (!in_.enter()) return false;
   in_.accept('[');
-  std::vector<value> items(fields.size());
+  std::vector<value> items(is_probe_ ? 0 : fields.size());
   for (size_t i = 0; i < fields.size(); ++i) {
     if (i > 0 && !in_.expect(',')) return false;
-    if (!read(fields[i].type, items[i])) return under(false, fmt::format("[{}]", i));
+    value dropped;
+    if (!read(fields[i].type, slot(items, i, dropped))) return under(false, fmt::format("[{}]", i));
   }
   if (!in_.expect(']')) return false;
   in_.leave();
@@ -244,7 +248,7 @@ bool json_reader::record(type_ref type, value& out) {
   if (!in_.enter()) return false;
   in_.accept('{');
   const auto fields = types_.fields(type);
-  std::vector<value> items(fields.size());
+  std::vector<value> items(is_probe_ ? 0 : fields.size());
   std::vector<bool> seen(fields.size());
   if (!in_.accept('}')) {
     do {
@@ -270,7 +274,8 @@ bool json_reader::record_key(type_ref type, std::vector<bool>& seen, std::vector
   const auto index = static_cast<size_t>(f - types_.fields(type).data());
   if (seen[index]) return refuse(fmt::format("key \"{}\" twice", excerpt(key)));
   seen[index] = true;
-  return read(f->type, items[index]) || under(false, "." + types_.label_of(*f));
+  value dropped;
+  return read(f->type, slot(items, index, dropped)) || under(false, "." + types_.label_of(*f));
 }
 
 bool json_reader::fill_missing(const field& f) {
@@ -315,6 +320,12 @@ bool json_reader::variant(type_ref type, value& out) {
 
 result<std::vector<value>> json_to_values(const tuple_type& types, std::string_view json,
                                           const json_options& options) {
+  // Missing fields cost no text: what is refused for them is refused before anything is built.
+  constexpr size_t probed_bytes_min = 16u << 10;
+  if (json.size() >= probed_bytes_min) {
+    auto probed = json_reader{*types.types, json, options, true}.arguments(types.items);
+    if (!probed) return probed.error();
+  }
   return json_reader{*types.types, json, options}.arguments(types.items);
 }
 

@@ -15,9 +15,12 @@ namespace moxzi::candid {
 /// way out, innermost first.
 class json_reader {
 public:
-  json_reader(const type_table& types, std::string_view json, const json_options& options)
+  /// A probing reader keeps no elements and fields: it only finds out whether the JSON is refused.
+  json_reader(const type_table& types, std::string_view json, const json_options& options,
+              bool is_probe = false)
       : types_(types), in_(json), options_(options),
-        steps_(json.size() * limits::candid_steps_per_byte + limits::candid_steps_free) {
+        steps_(json.size() * limits::candid_steps_per_byte + limits::candid_steps_free),
+        is_probe_(is_probe) {
     // nop
   }
 
@@ -60,6 +63,10 @@ private:
     const auto what = types_.is_blob(type) ? std::string{"blob"} : std::string{keyword(form)};
     return refuse(fmt::format("expected {}, got {}", what, in_.glimpse()));
   }
+  /// Where the value of a field is read to.
+  value& slot(std::vector<value>& items, size_t index, value& dropped) const {
+    return is_probe_ ? dropped : items[index];
+  }
   bool under(bool ok, std::string segment) {
     if (!ok) path_.push_back(std::move(segment));
     return ok;
@@ -70,6 +77,7 @@ private:
   json_source in_;
   const json_options& options_;
   size_t steps_;
+  bool is_probe_;
   std::string text_; ///< of the last string read
   std::vector<std::string> path_;
   std::string reason_;

@@ -217,6 +217,56 @@ bool text_typer::vec(const text_value& from, type_ref type, value& out) {
   return true;
 }
 
+bool text_typer::count_missing(const text_value& from, const type_table& types, type_ref type,
+                               size_t& left) {
+  if (from.what == form::annotated) {
+    return count_missing(from.items.front(), annotations_, from.type, left);
+  }
+  switch (types.kind_of(type)) {
+    case kind::opt: {
+      // As in `opt`: without the word, only where the content is no opt itself.
+      if (from.what == form::null) return true;
+      const bool is_bare = from.what != form::opt;
+      if (is_bare && types.is_nullable(types.element(type))) return true;
+      const auto& content = is_bare ? from : from.items.front();
+      return count_missing(content, types, types.element(type), left);
+    }
+    case kind::vec:
+      if (from.what != form::vec || is_primitive(types.kind_of(types.element(type)))) return true;
+      for (const auto& item : from.items) {
+        if (!count_missing(item, types, types.element(type), left)) return false;
+      }
+      return true;
+    case kind::record:
+    case kind::variant:
+      break;
+    default:
+      return true;
+  }
+  if (from.labels.size() != from.items.size()) return true; // of another form
+  size_t given = 0;
+  for (size_t i = 0; i < from.items.size(); ++i) {
+    const auto* f = types.find(type, from.labels[i].id);
+    if (f == nullptr) continue;
+    ++given;
+    if (!count_missing(from.items[i], types, f->type, left)) return false;
+  }
+  if (types.kind_of(type) == kind::variant) return true;
+  const auto missing = types.fields(type).size() - given;
+  if (missing > left) return refuse(from, "more values than a text of this size may have");
+  left -= missing;
+  return true;
+}
+
+bool text_typer::affords_missing(const std::vector<text_value>& values,
+                                 std::span<const type_ref> types) {
+  auto left = steps_;
+  for (size_t i = 0; i < std::min(values.size(), types.size()); ++i) {
+    if (!count_missing(values[i], types_, types[i], left)) return false;
+  }
+  return true;
+}
+
 bool text_typer::record(const text_value& from, type_ref type, value& out) {
   if (from.what != form::record) return expected(from, type);
   const auto fields = types_.fields(type);
@@ -311,6 +361,9 @@ result<std::vector<value>> text_to_values(const tuple_type& types, std::string_v
   auto made = parse(text, nullptr);
   if (!made) return made.error();
   text_typer typer{*made->types, *types.types, steps_for(text)};
+  if (!typer.affords_missing(made->values, types.items)) {
+    return error_at(text, typer.offset, candid_errc::mismatch, typer.reason);
+  }
   std::vector<value> values(types.items.size());
   for (size_t i = 0; i < types.items.size(); ++i) {
     if (i < made->values.size()) {
@@ -337,6 +390,9 @@ result<message> text_to_message(std::string_view text, const interface* names) {
     out.items.push_back(type);
   }
   text_typer typer{*made->types, *made->types, steps_for(text)};
+  if (!typer.affords_missing(made->values, out.items)) {
+    return error_at(text, typer.offset, candid_errc::mismatch, typer.reason);
+  }
   for (size_t i = 0; i < made->values.size(); ++i) {
     if (!typer.convert(made->values[i], out.items[i], out.values.emplace_back())) {
       return error_at(text, typer.offset, candid_errc::mismatch, typer.reason);

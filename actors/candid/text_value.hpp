@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -91,11 +92,15 @@ public:
 
   /// False, with `reason` and `offset`, if the value does not fit the type.
   bool convert(const text_value& from, type_ref type, value& out);
+  /// False, as above, if so many fields are missing that `convert` would run out of steps; to be
+  /// asked before, since missing fields cost no text.
+  bool affords_missing(const std::vector<text_value>& values, std::span<const type_ref> types);
   std::string reason;
   size_t offset = 0;
 
 private:
   bool spend(const text_value& from);
+  bool count_missing(const text_value& from, const type_table& types, type_ref type, size_t& left);
   bool refuse(const text_value& from, std::string why);
   bool expected(const text_value& from, type_ref type);
   bool whole(const text_value& from, type_ref type, value& out);

@@ -215,6 +215,28 @@ TEST(bombs, a_reply_is_seen_through_before_it_is_built) {
   EXPECT_LE(peak_bytes - before, bomb_bytes_max);
 }
 
+TEST(bombs, missing_fields_are_counted_before_anything_is_built) {
+  std::string type = "(vec record { ";
+  for (int i = 0; i < 5'000; ++i) type += "f" + std::to_string(i) + " : opt nat; ";
+  const auto types = parse_types(type + "})").value();
+  std::string json = "[[{}";
+  for (int i = 0; i < 100'000; ++i) json += ",{}";
+  json += "]]";
+  peak_bytes = live_bytes;
+  const auto before = live_bytes;
+  EXPECT_FALSE(json_to_values(types, json));
+  EXPECT_LE(peak_bytes - before, bomb_bytes_max);
+  // Of text the parsed form is there, which takes its share for each item.
+  std::string text = "(vec { record {}";
+  for (int i = 0; i < 5'000; ++i) text += "; record {}";
+  text += " })";
+  peak_bytes = live_bytes;
+  EXPECT_FALSE(text_to_values(types, text));
+  const auto endless = parse_did("type t = opt t; service : { f : (t) -> () }").value();
+  EXPECT_FALSE(text_to_values(endless.find("f")->arguments, "(5)"));
+  EXPECT_LE(peak_bytes - before, bomb_bytes_max);
+}
+
 TEST(bombs, json_and_text_are_bounded_too) {
   EXPECT_FALSE(json_to_values(parse_types("(reserved)").value(), std::string(100'000, '[')));
   EXPECT_FALSE(text_to_values(parse_types("(reserved)").value(), "(" + std::string(100'000, '(')));
