@@ -54,12 +54,13 @@ private:
         return in.fail_expected("';'");
       }
     }
-    if (in.accept("service") && !service(in, is_main)) return false;
-    in.accept(";");
+    const bool has_service = in.accept("service");
+    if (has_service && !service(in, is_main)) return false;
+    if (has_service) in.accept(";");
     if (in.failed()) return false;
-    if (in.peek().kind != token::form::end)
-      return in.fail_expected("'type', 'import' or 'service'");
-    return true;
+    if (in.peek().kind == token::form::end) return true;
+    return in.fail_expected(has_service ? "the end after the service"
+                                        : "'type', 'import' or 'service'");
   }
 
   bool import(lexer& in, size_t offset) {

@@ -273,14 +273,16 @@ result<void> type_parser::resolve(std::span<type_ref* const> extra) {
   // An alias of an alias leads on; more steps than names is a circle.
   for (const auto& [name, used] : uses_) {
     auto& target = targets[used.standin.index()];
-    for (size_t steps = 0; target.is_entry() && targets[target.index()] != target; ++steps) {
+    std::vector<uint32_t> way;
+    while (target.is_entry() && targets[target.index()] != target && way.size() <= uses_.size()) {
+      way.push_back(target.index());
       target = targets[target.index()];
-      if (steps > uses_.size()) break;
     }
     if (target.is_entry() && (target == used.standin || targets[target.index()] != target)) {
       return fail_use(used, candid_errc::syntax,
                       fmt::format("type '{}' is defined as itself", name));
     }
+    for (const auto at : way) targets[at] = target; // so that no way is gone twice
   }
   types_.substitute(targets);
   for (auto* ref : extra) {

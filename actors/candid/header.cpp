@@ -15,7 +15,12 @@ bool cursor::fail_with(candid_errc code, std::string_view reason) {
   return false;
 }
 
-bool cursor::truncated(uint64_t wanted) {
+bool cursor::truncated(uint64_t wanted, size_t each) {
+  if (each > 1) {
+    return fail_with(
+      candid_errc::truncated,
+      fmt::format("{} times at least {} bytes wanted, {} bytes left", wanted, each, left()));
+  }
   return fail_with(candid_errc::truncated, fmt::format("{} wanted, {} bytes left", wanted, left()));
 }
 

@@ -63,7 +63,7 @@ public:
   /// A count of things that take at least `item_bytes_min` ≥ 1 bytes each.
   bool items(uint64_t& out, size_t item_bytes_min) {
     if (!count(out)) return false;
-    return out <= left() / item_bytes_min || truncated(out);
+    return out <= left() / item_bytes_min || truncated(out, item_bytes_min);
   }
   /// Signed LEB128 of at most 32 bits, as types are written.
   bool opcode(int32_t& out);
@@ -79,7 +79,7 @@ public:
 
 private:
   bool long_count(uint64_t& out);
-  bool truncated(uint64_t wanted);
+  bool truncated(uint64_t wanted, size_t each = 1);
 
   const char* at_;
   const char* begin_;

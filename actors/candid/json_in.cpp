@@ -250,9 +250,10 @@ bool json_reader::record(type_ref type, value& out) {
   const auto fields = types_.fields(type);
   std::vector<value> items(is_probe_ ? 0 : fields.size());
   std::vector<bool> seen(fields.size());
+  std::set<std::string> passed_over;
   if (!in_.accept('}')) {
     do {
-      if (!record_key(type, seen, items)) return false;
+      if (!record_key(type, seen, items, passed_over)) return false;
     } while (in_.accept(','));
     if (!in_.expect('}')) return false;
   }
@@ -264,12 +265,15 @@ bool json_reader::record(type_ref type, value& out) {
   return true;
 }
 
-bool json_reader::record_key(type_ref type, std::vector<bool>& seen, std::vector<value>& items) {
+bool json_reader::record_key(type_ref type, std::vector<bool>& seen, std::vector<value>& items,
+                             std::set<std::string>& passed_over) {
   std::string key;
   if (!in_.string(key) || !in_.expect(':')) return false;
   const auto* f = find(type, key);
   if (f == nullptr) {
-    return options_.lenient ? in_.skip() : unknown_key(type, key, "field");
+    if (!options_.lenient) return unknown_key(type, key, "field");
+    if (passed_over.insert(key).second) return in_.skip();
+    return refuse(fmt::format("key \"{}\" twice", excerpt(key)));
   }
   const auto index = static_cast<size_t>(f - types_.fields(type).data());
   if (seen[index]) return refuse(fmt::format("key \"{}\" twice", excerpt(key)));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,7 +44,8 @@ private:
   bool wrapped(type_ref element, value& out);
   bool tuple(type_ref type, value& out);
   bool record(type_ref type, value& out);
-  bool record_key(type_ref type, std::vector<bool>& seen, std::vector<value>& items);
+  bool record_key(type_ref type, std::vector<bool>& seen, std::vector<value>& items,
+                  std::set<std::string>& passed_over);
   bool variant(type_ref type, value& out);
   bool tag_of(type_ref type, std::string_view tag, uint32_t& position);
   bool fill_missing(const field& f);

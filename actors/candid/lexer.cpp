@@ -91,7 +91,10 @@ error error_at(std::string_view text, size_t offset, candid_errc code, std::stri
   const auto before = text.substr(0, offset);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const auto start = before.rfind('\n');
-  const auto column = 1 + offset - (start == std::string_view::npos ? 0 : start + 1);
+  // Columns are characters: bytes that go on with one do not count.
+  const auto on_line = before.substr(start == std::string_view::npos ? 0 : start + 1);
+  const auto column =
+    1 + std::count_if(on_line.begin(), on_line.end(), [](char c) { return (c & 0xC0) != 0x80; });
   return fail(code, "{}:{}: {}", line, column, reason);
 }
 

@@ -87,7 +87,16 @@ TEST(did, errors_name_line_and_column) {
   EXPECT_EQ(reason("service : { f : () -> (); f : () -> () }"),
             "1:11: method 'f' is declared twice");
   EXPECT_EQ(reason("service : { f : g }; type g = nat"),
-            "1:22: expected 'type', 'import' or 'service', got 'type'");
+            "1:22: expected the end after the service, got 'type'");
+  EXPECT_EQ(reason("type a = nat;; type b = nat;"),
+            "1:14: expected 'type', 'import' or 'service', got ';'");
+  EXPECT_EQ(reason("/* é … */ type a = b"), "1:20: type 'b' is not defined");
+  EXPECT_EQ(reason("type a = b; type b = c; type c = a"), "1:34: type 'a' is defined as itself");
+  for (const auto* circle : {"type x = a; type y = x; type a = b; type b = a",
+                             "type a = b; type b = a; type x = b; type z = x; type c = z",
+                             "type m = z; type z = z", "type z = m; type m = n; type n = m"}) {
+    EXPECT_NE(reason(circle).find("is defined as itself"), std::string::npos) << circle;
+  }
   EXPECT_EQ(reason("type g = nat; service : { f : g }"), "1:31: method 'f' is no function but nat");
   EXPECT_EQ(reason("type g = nat; service : g"), "1:25: the service is no service type but nat");
   EXPECT_EQ(reason("type nat = text"), "1:6: 'nat' is a keyword");

@@ -149,3 +149,8 @@ TEST(json, odd_forms_of_numbers_and_base64_are_refused) {
             "! args[0]: base64 with bits after the last byte");
   EXPECT_TRUE(through("(nat)", "[1,]").starts_with("! expected a value after ','"));
 }
+
+TEST(json, unknown_keys_come_once_even_when_lenient) {
+  EXPECT_EQ(through("(record { a : nat })", R"([{"a":1,"x":2,"x":3}])", {.lenient = true}),
+            "! args[0]: key \"x\" twice");
+}
