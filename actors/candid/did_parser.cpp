@@ -76,6 +76,7 @@ private:
     lexer imported{files_.back().text};
     const auto outer = take_service_;
     const auto outer_import = import_;
+    const auto services = merged_.size();
     take_service_ = with_service;
     import_ = {in.text(), offset};
     if (!file(imported, false)) {
@@ -87,6 +88,9 @@ private:
     }
     take_service_ = outer;
     import_ = outer_import;
+    if (with_service && merged_.size() == services) {
+      return in.fail_at(offset, fmt::format("{} has no service", path));
+    }
     return true;
   }
 
@@ -115,6 +119,7 @@ private:
     if (in.peek().kind == token::form::name) name = in.take().raw;
     if (!in.expect(":")) return false;
     std::vector<type_ref> init;
+    const auto start = in.peek().offset;
     const bool has_constructor = in.is("(");
     if (has_constructor && (!parser_.tuple(in, init) || !in.expect("->"))) return false;
     type_ref type;
@@ -133,6 +138,9 @@ private:
       init_ = std::move(init);
       has_constructor_ = has_constructor;
     } else if (take_service_) {
+      if (has_constructor) {
+        return in.fail_at(start, "a service with arguments of its own cannot be imported");
+      }
       merged_.push_back(type);
       imports_.push_back(import_);
     }

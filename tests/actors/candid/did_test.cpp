@@ -134,6 +134,7 @@ TEST(did, imports_are_looked_for_beside_the_file_that_has_them) {
     {"sub/a.did", "import \"deep/b.did\"; import \"../sub/./deep/b.did\"; type a = b"},
     {"sub/deep/b.did", "type b = nat"},
     {"bad.did", "type x = nat;\ntype z = y"},
+    {"init.did", "service : (nat) -> { f : () -> () }"},
     {"clash.did", "service : { f : () -> (); y : () -> () }"}};
   std::vector<std::string> asked;
   const did_loader load = [&](const std::string& path) -> result<std::string> {
@@ -153,6 +154,11 @@ TEST(did, imports_are_looked_for_beside_the_file_that_has_them) {
       .error()
       .message,
     "2:1: method 'y' of the imported service is declared twice");
+  EXPECT_EQ(parse_did("import service \"sub/deep/b.did\"", load).error().message,
+            "1:1: sub/deep/b.did has no service");
+  EXPECT_EQ(parse_did("import service \"init.did\"", load).error().message,
+            "init.did:1:11: a service with arguments of its own cannot be imported");
+  EXPECT_TRUE(parse_did("import \"init.did\"", load));
 }
 
 TEST(did, compatibility_says_where_and_why) {
