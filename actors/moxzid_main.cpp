@@ -1,3 +1,4 @@
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -34,6 +35,15 @@ std::optional<std::string> read_listen(const std::string& text, std::string& add
   return std::nullopt;
 }
 
+// What CLI11 reads as an unsigned number wraps around: `-1` would be the largest seed.
+std::string whole_number(const std::string& text) {
+  uint64_t value = 0;
+  const auto end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec == std::errc{} && read.ptr == end) return {};
+  return fmt::format("'{}' is not a whole number from 0 to {}", text, UINT64_MAX);
+}
+
 std::string cache_folder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && *cache == '/') return std::string{cache} + "/moxzi/modules";
@@ -61,7 +71,8 @@ int main(int argc, char** argv) {
                 "Tensor device: cpu, cuda[:N], reference, null, none; burn:cpu is cpu")
     ->option_text("DEV");
   program.add_option("--device-seed", options.device_seed, "Seed of initial values [0]")
-    ->option_text("N");
+    ->option_text("N")
+    ->check(whole_number);
   program
     .add_option("--instruction-limit", options.instructions_max,
                 "Instructions of one update [40000000000]")

@@ -60,7 +60,8 @@ void supervisor_state::note_end(const caf::down_msg& down) {
     setup_.log->error("actor_died actor={} reason=\"{}\"", at->second.name,
                       self_->system().render(down.reason));
   }
-  self_->send(setup_.router, at->second.id);
+  // While stopping the router keeps its names: a call that still comes is not for an unknown actor.
+  if (!stopping_) self_->send(setup_.router, at->second.id);
   children_.erase(at);
   finish_if_done();
 }

@@ -56,20 +56,30 @@ result<void> check_data(const tensor& contents, const shape& dims) {
   return {};
 }
 
+// Beyond what Box-Muller gives from 53-bit uniforms: sqrt(2 ln 2^53) is below 9.
+constexpr double normal_magnitude_max = 9;
+
 } // namespace
 
-result<void> check_initializer(const initializer& how, const shape& dims) {
+result<void> check_initializer(const initializer& how, const shape& dims, dtype type) {
+  const auto fits = [type](double value) {
+    return std::isfinite(type == dtype::f64 ? value : static_cast<float>(value));
+  };
   if (auto normal = std::get_if<init_normal>(&how)) {
-    if (!std::isfinite(normal->deviation) || normal->deviation < 0)
-      return complain(device_errc::invalid_value, "normal {}: finite and not negative wanted",
-                      normal->deviation);
+    if (!fits(normal->deviation * normal_magnitude_max) || normal->deviation < 0)
+      return complain(device_errc::invalid_value,
+                      "normal {}: draws finite in {} and not negative wanted", normal->deviation,
+                      name_of(type));
   } else if (auto uniform = std::get_if<init_uniform>(&how)) {
-    if (!std::isfinite(uniform->high - uniform->low) || uniform->high < uniform->low)
-      return complain(device_errc::invalid_value, "uniform {} to {}: finite and in order wanted",
-                      uniform->low, uniform->high);
+    if (!std::isfinite(uniform->high - uniform->low) || !fits(uniform->low) || !fits(uniform->high)
+        || uniform->high < uniform->low)
+      return complain(device_errc::invalid_value,
+                      "uniform {} to {}: finite in {} and in order wanted", uniform->low,
+                      uniform->high, name_of(type));
   } else if (auto constant = std::get_if<init_constant>(&how)) {
-    if (!std::isfinite(constant->value))
-      return complain(device_errc::invalid_value, "constant {}: finite wanted", constant->value);
+    if (!fits(constant->value))
+      return complain(device_errc::invalid_value, "constant {}: finite in {} wanted",
+                      constant->value, name_of(type));
   } else {
     return check_data(std::get<init_data>(how).contents, dims);
   }

@@ -69,7 +69,8 @@ result<void> find_optimizer(space& in, const std::string& name, std::string_view
 result<void> check_number(const std::optional<double>& value, std::string_view where,
                           bool infinite_too) {
   if (!value || (*value >= 0 && (infinite_too || std::isfinite(*value)))) return {};
-  return fail_at(device_errc::invalid_value, where, "{}; a number not below 0 wanted", *value);
+  return fail_at(device_errc::invalid_value, where, "{}; a {}number not below 0 wanted", *value,
+                 infinite_too ? "" : "finite ");
 }
 
 result<found_names> find_names(space& in, const run_request& request) {

@@ -21,7 +21,8 @@ using tcp_socket = asio::basic_stream_socket<asio::ip::tcp, asio::io_context::ex
 
 class http_session;
 
-/// What the sessions of one server share. All but `io` and `open` belongs to the server's thread.
+/// What the sessions of one server share. All but `io`, `open` and `closing` belongs to the
+/// server's thread.
 ///
 /// A call's sink keeps the core alive (so that an answer can always be posted) but no session; what
 /// is posted keeps neither. So nothing here can be held by itself.
@@ -42,7 +43,8 @@ public:
   const http_limits limits;
   http_handler handler;
   bool stopping = false;
-  std::atomic<size_t> open{0}; ///< sessions
+  std::atomic<bool> closing{false}; ///< calls get 503; set from any thread
+  std::atomic<size_t> open{0};      ///< sessions
 
 private:
   void sweep();

@@ -64,6 +64,10 @@ public:
     core_->io.run();
   }
 
+  void refuse_calls() noexcept {
+    core_->closing = true;
+  }
+
   void stop(uint32_t grace_ms) {
     asio::post(core_->io, [self = shared_from_this(), grace_ms] {
       error_code ignored;
@@ -136,6 +140,10 @@ result<uint16_t> http_server::start() {
   auto port = impl_->listen();
   if (port) thread_ = std::thread{[impl = impl_] { impl->run(); }};
   return port;
+}
+
+void http_server::refuse_calls() noexcept {
+  impl_->refuse_calls();
 }
 
 void http_server::stop(uint32_t grace_ms) noexcept {

@@ -35,6 +35,10 @@ public:
   /// cannot listen.
   result<uint16_t> start();
 
+  /// From now on every new call gets 503; those under way go on. For a daemon whose actors are
+  /// about to stop: none of its clients is to hear that an actor isn't there.
+  void refuse_calls() noexcept;
+
   /// Stops accepting, closes idle connections, gives open calls `grace_ms` to be answered (then
   /// they get 503), and joins the thread: at most `grace_ms` and half a second.
   void stop(uint32_t grace_ms = 400) noexcept;

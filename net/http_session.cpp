@@ -65,9 +65,12 @@ public:
   }
 
   ~call_sink() override {
-    answer(
-      {.status = 500,
-       .body = to_json({reject_code::sys_fatal, "the call was lost inside the server", "MX191"})});
+    if (answered_) return;
+    answer(core_->closing
+             ? answer_of(server_stopping())
+             : http_answer{.status = 500,
+                           .body = to_json({reject_code::sys_fatal,
+                                            "the call was lost inside the server", "MX191"})});
   }
 
   void answer(http_answer what) noexcept override {
@@ -137,11 +140,7 @@ void http_session::expire() {
     case phase::body:
       return refuse(slow);
     case phase::waiting:
-      if (core_->stopping)
-        return deliver(number_, answer_of({503,
-                                           {reject_code::sys_unknown,
-                                            "the server stopped before the answer came", "MX692"},
-                                           {}}));
+      if (core_->stopping) return deliver(number_, answer_of(server_stopping()));
       return deliver(number_,
                      answer_of({504,
                                 {reject_code::sys_unknown,
@@ -328,6 +327,7 @@ void http_session::dispatch() {
 }
 
 void http_session::call(call_route&& target) {
+  if (core_->closing) return respond(server_stopping());
   auto& request = parser_->get();
   if (request.method() != http::verb::post && !request.body().empty())
     return respond(bad_request(400, "MX003", "arguments come by POST"));

@@ -79,6 +79,11 @@ std::optional<refusal> read_query(string_view query, call_route& out, const http
 
 } // namespace
 
+refusal server_stopping() {
+  return {
+    503, {reject_code::sys_unknown, "the server stopped before the answer came", "MX692"}, {}};
+}
+
 refusal bad_request(uint16_t status, std::string error_code, std::string message) {
   return {status, {reject_code::none, std::move(message), std::move(error_code)}, {}};
 }

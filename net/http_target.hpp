@@ -52,4 +52,7 @@ std::optional<std::string> percent_decode(std::string_view text);
 /// A fault of the request itself: code 0, `error_code` MX0nn.
 refusal bad_request(uint16_t status, std::string error_code, std::string message);
 
+/// 503: what a call gets that meets a server on its way out.
+refusal server_stopping();
+
 } // namespace moxzi::net

@@ -17,6 +17,7 @@
 #include "actors/canister_actor.hpp"
 #include "actors/daemon/actor_loader.hpp"
 #include "actors/daemon/stop_signals.hpp"
+#include "actors/host_error.hpp"
 #include "actors/management/management.hpp"
 #include "actors/pool_unit.hpp"
 #include "actors/router.hpp"
@@ -206,7 +207,7 @@ result<void> node::host(loaded_actor actor) {
   auto body = make_wasm_body(actor.module, pool_,
                              {actor.id, std::min(options_.heap_bytes_max, limits::heap_bytes_max),
                               limits::stable_bytes_max});
-  if (!body) return body.error();
+  if (!body) return fail(host_errc::bad_module, "actor '{}': {}", actor.name, body.error().message);
   auto setup = std::make_shared<hosted_setup>();
   setup->name = actor.name;
   setup->settings.self = actor.id;
@@ -254,6 +255,7 @@ result<void> node::listen() {
 
 // From the outside in: what waits is refused, what runs may end, then nobody is left who calls.
 void node::stop() {
+  if (http_) http_->refuse_calls();
   if (supervisor_) {
     caf::scoped_actor self{system_};
     self->send(supervisor_, stop_atom::value);

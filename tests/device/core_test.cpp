@@ -112,7 +112,7 @@ TEST(params, one_wrong_entry_changes_nothing) {
   EXPECT_EQ(refuse({p, {.name = "q", .dims = {2}, .init = init_data{{"12", elem::u8, {2}}}}}),
             "MXD012: params[1] \"q\": data is u8; floats wanted");
   EXPECT_EQ(refuse({p, {.name = "q", .dims = {2}, .init = init_normal{-1}}}),
-            "MXD032: params[1] \"q\": normal -1: finite and not negative wanted");
+            "MXD032: params[1] \"q\": normal -1: draws finite in f32 and not negative wanted");
   EXPECT_EQ(refuse({p, {.name = "q", .dims = {65536, 65536}}}),
             "MXD011: params[1] \"q\": [65536, 65536] has too many elements; at most 2147483647");
   EXPECT_EQ(refuse({p, {.name = "q", .dims = std::vector<uint32_t>(9, 1)}}),

@@ -171,7 +171,7 @@ TEST(run_errors, name_the_part_of_the_request) {
   expect_refused("MXD041: train.also[0]: parameter \"embed\" of optimizer \"adam\" is stepped by "
                  "another one too",
                  [](run_request& r, program&) { r.train->also = {"adam"}; });
-  expect_refused("MXD032: train.lr: nan; a number not below 0 wanted",
+  expect_refused("MXD032: train.lr: nan; a finite number not below 0 wanted",
                  [](run_request& r, program&) { r.train->lr = std::nan(""); });
   expect_refused("MXD032: train.clip: -1; a number not below 0 wanted",
                  [](run_request& r, program&) { r.train->clip = -1; });
