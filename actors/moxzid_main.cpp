@@ -77,6 +77,7 @@ int main(int argc, char** argv) {
     .add_option("--instruction-limit", options.instructions_max,
                 "Instructions of one update [40000000000]")
     ->option_text("N")
+    ->check(whole_number)
     ->check(CLI::PositiveNumber);
   program.add_option("--heap-mb", heap_mb, "Heap of one actor in MiB [6144]")
     ->option_text("N")

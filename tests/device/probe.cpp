@@ -181,7 +181,7 @@ json::object probe(const choice& how, const std::filesystem::path& plugins) {
 
 int main(int, char** argv) {
   std::string text(std::istreambuf_iterator<char>(std::cin), {});
-  auto plugins = std::filesystem::canonical(argv[0]).parent_path();
+  auto plugins = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   try {
     std::puts(json::serialize(probe(read_choice(text), plugins)).c_str());
   } catch (const std::exception& e) {

@@ -35,6 +35,7 @@ class Bench:
         self.deps = os.path.abspath(args.deps)
         self.rounds = args.rounds
         self.wanted = args.rows
+        self.printed = 0
         self.python = os.path.join(self.deps, "venv", "bin", "python")
         out = os.path.join(ROOT, "build", "bench")
         os.makedirs(out, exist_ok=True)
@@ -83,6 +84,7 @@ class Bench:
         def rounded(value, digits):
             return None if value is None else round(value, digits)
 
+        self.printed += 1
         print(json.dumps({"name": name, "ours_us": rounded(ours_us, 2), "peer": peer,
                           "peer_us": rounded(peer_us, 2), "ratio": rounded(ratio, 3)}), flush=True)
 
@@ -134,6 +136,9 @@ def main():
     parser.add_argument("rows", nargs="*")
     bench = Bench(parser.parse_args())
     workloads.run(bench)
+    if not bench.printed:
+        log(f"no row of that name: {' '.join(bench.wanted)}")
+        return 2
     return 0
 
 
