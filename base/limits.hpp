@@ -70,8 +70,8 @@ inline constexpr int json_depth_max = 128;
 /// An execution that has not ended this long after the stop began is given up; the whole stop takes
 /// at most 2 s.
 inline constexpr uint32_t stop_grace_ms = 500;
-/// A stop that has not ended by then is cut short; the rest of the 2 s is for the kernel, which takes
-/// back gigabytes at some two a second.
+/// A stop that has not ended by then is cut short; the rest of the 2 s is for the kernel, which
+/// takes back gigabytes at some two a second.
 inline constexpr uint32_t stop_budget_ms = 1'000;
 
 // -- starting ------------------------------------------------------------------

@@ -44,7 +44,8 @@ result<parameter> check_param(const param_spec& spec, const std::string& where, 
                    on.info().kind, name_of(spec.type));
   auto dims = checked_shape(spec.dims);
   if (!dims) return moved(dims.error(), where);
-  if (auto ok = check_initializer(spec.init, *dims, spec.type); !ok) return moved(ok.error(), where);
+  if (auto ok = check_initializer(spec.init, *dims, spec.type); !ok)
+    return moved(ok.error(), where);
   return parameter{spec.type, *dims, nullptr, spec.frozen, 0};
 }
 

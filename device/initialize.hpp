@@ -7,8 +7,8 @@
 
 namespace moxzi::device {
 
-/// Fails if the initializer's numbers are not permitted or not finite in the parameter's type, or its
-/// data does not fit. The message has no place yet.
+/// Fails if the initializer's numbers are not permitted or not finite in the parameter's type, or
+/// its data does not fit. The message has no place yet.
 result<void> check_initializer(const initializer& how, const shape& dims, dtype type);
 
 /// The contents of a new parameter of floats, as bytes: drawn in double and rounded once, so that

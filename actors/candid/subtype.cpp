@@ -276,8 +276,8 @@ bool subtype_checker::visit_func(const question& q, uint32_t at) {
   const auto given = q.low.annotations(q.sub);
   const auto wanted = q.high.annotations(q.super);
   if (given != wanted) {
-    return refuse(at, fmt::format("the annotations differ: {} instead of {}", annotations_text(given),
-                                  annotations_text(wanted)));
+    return refuse(at, fmt::format("the annotations differ: {} instead of {}",
+                                  annotations_text(given), annotations_text(wanted)));
   }
   const bool flipped = pairs_[at].flipped != 0;
   const auto tuple = [&](const type_table& low, const type_table& high,

@@ -179,7 +179,7 @@ json::object probe(const choice& how, const std::filesystem::path& plugins) {
 
 } // namespace
 
-int main(int, char** argv) {
+int main() {
   std::string text(std::istreambuf_iterator<char>(std::cin), {});
   auto plugins = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   try {
