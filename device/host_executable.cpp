@@ -26,7 +26,7 @@ public:
 };
 
 template <class From, float (*Convert)(From)>
-void convert(const byte_string& from, float* to, int64_t elements) {
+void convert(byte_view from, float* to, int64_t elements) {
   for (int64_t i = 0; i < elements; ++i) {
     From value;
     std::memcpy(&value, from.data() + i * sizeof(From), sizeof(From));

@@ -11,7 +11,7 @@ namespace moxzi::device {
 namespace {
 
 template <class T>
-T load(const byte_string& from, size_t n) noexcept {
+T load(byte_view from, size_t n) noexcept {
   T value;
   std::memcpy(&value, from.data() + n * sizeof(T), sizeof(T));
   return value;

@@ -11,6 +11,7 @@
 #include "base/codec.hpp"
 #include "device/ops/ids.hpp"
 #include "device/shape.hpp"
+#include "device/shared_bytes.hpp"
 
 namespace moxzi::device {
 
@@ -44,9 +45,9 @@ void encode(writer& out, const program& what);
 
 // -- requests and replies ------------------------------------------------------
 
-/// Elements as they travel: little-endian, row-major, without gaps.
+/// Elements as they travel: little-endian, row-major, without gaps. Copies share them.
 struct tensor {
-  byte_string data;
+  shared_bytes data;
   elem type = elem::f32;
   std::vector<uint32_t> dims;
   bool operator==(const tensor&) const = default;

@@ -40,10 +40,19 @@ form<elem> elem_form(declarations& in) {
                  "How the elements of a tensor lie in its data, little-endian.");
 }
 
+form<device::shared_bytes> contents_form(declarations& in) {
+  const auto blob = candid::blob_form(in);
+  auto read = [from = blob.read](candid::value v) {
+    return device::shared_bytes{from(std::move(v))};
+  };
+  auto append = [](writer& out, const device::shared_bytes& x) { out.bytes(x); };
+  return {blob, std::move(read), std::move(append)};
+}
+
 form<device::tensor> tensor_form(declarations& in) {
   return record_of<device::tensor>(
     in, "Tensor",
-    {bound("data", &device::tensor::data, candid::blob_form(in), "Row-major, without gaps."),
+    {bound("data", &device::tensor::data, contents_form(in), "Row-major, without gaps."),
      bound("elem", &device::tensor::type, elem_form(in)),
      bound("shape", &device::tensor::dims, vec_of(in, nat32_form()))},
     "A tensor as it travels.");

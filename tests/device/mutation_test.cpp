@@ -95,7 +95,7 @@ void mutate(run_request& request, std::mt19937& random) {
         if (random() % 2)
           request.inputs[0].dims.push_back(odd_number(random));
         else
-          request.inputs[0].data[0] = static_cast<char>(random());
+          request.inputs[0].data = changed(request.inputs[0].data, 0, static_cast<char>(random()));
         break;
       default:
         mutate_operation(place, random);

@@ -39,9 +39,16 @@ inline operation cross_entropy(reg logits, reg targets) {
 /// Elements of a C++ type as a tensor.
 template <class T>
 tensor tensor_of(elem type, std::vector<uint32_t> dims, const std::vector<T>& values) {
-  tensor out{byte_string(values.size() * sizeof(T), '\0'), type, std::move(dims)};
-  if (!values.empty()) std::memcpy(out.data.data(), values.data(), out.data.size());
-  return out;
+  byte_string data(values.size() * sizeof(T), '\0');
+  if (!values.empty()) std::memcpy(data.data(), values.data(), data.size());
+  return {std::move(data), type, std::move(dims)};
+}
+
+/// The same bytes but one.
+inline shared_bytes changed(const shared_bytes& from, size_t at, char to) {
+  byte_string bytes(from.view());
+  bytes[at] = to;
+  return bytes;
 }
 
 inline tensor text_tensor(std::string_view text) {

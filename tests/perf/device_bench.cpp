@@ -59,7 +59,7 @@ int letters(std::unique_ptr<backend> on, size_t steps) {
   measured out;
   for (size_t i = 0; i < steps; i++) {
     const auto begin = now_us();
-    request.inputs[0].data.assign(testing::letters_text);
+    request.inputs[0].data = byte_string(testing::letters_text);
     const auto reply = core.run("bench", request);
     if (!reply) give_up(reply.error().message);
     out.losses.push_back(reply->scalars[0]);
@@ -82,7 +82,7 @@ void next_step(caf::stateful_actor<client_state>* self) {
   auto& mine = self->state;
   if (mine.left-- == 0) return self->quit();
   mine.begin_us = now_us();
-  mine.step.inputs[0].data.assign(testing::letters_text);
+  mine.step.inputs[0].data = byte_string(testing::letters_text);
   auto message = std::make_shared<const run_program>(run_program{"bench", mine.step});
   self->request(mine.device, caf::infinite, run_program_ptr{std::move(message)})
     .then([self](const device_answer_ptr& answer) {
