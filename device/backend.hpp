@@ -45,26 +45,34 @@ struct backend_info {
   std::vector<elem> parameter_types; ///< which of f32, f64 it can keep and compute in
 };
 
+/// At most this many tensors does an optimizer keep of one parameter.
+inline constexpr size_t state_tensors_max = 3;
+
 /// One parameter's part of an optimizer step.
 struct step_segment {
   void* parameter = nullptr;
-  uint32_t gradient = no_tensor; ///< tensor of the plan, contiguous, of the parameter's type
-  void* first_moment = nullptr;
-  void* second_moment = nullptr;
+  /// Tensor of the plan, contiguous, of the parameter's type; `no_tensor` = what was gathered is
+  /// all there is.
+  uint32_t gradient = no_tensor;
+  std::array<void*, state_tensors_max> states{}; ///< as `state_layout` lists them, the rest null
   uint64_t elements = 0;
   elem type = elem::f32;
+  shape dims;
   uint64_t step = 1; ///< of this parameter, from 1: for the bias correction
+  optimizer_kind kind = optimizer_kind::adamw; ///< muon only for matrices: see `kind_for`
+  double weight_decay = 0;
+  void* gathered = nullptr;   ///< where gradients of several runs are summed; there if `accumulate`
+  bool gathered_some = false; ///< false = nothing yet: its contents mean nothing
 };
 
 /// One optimizer's step. Constants are given in double: 1-beta and the bias corrections are to be
 /// computed in double and rounded once.
 struct optimizer_step {
-  optimizer_kind kind = optimizer_kind::adamw;
   double lr = 0;
   double beta1 = 0;
   double beta2 = 0;
   double eps = 0;
-  double weight_decay = 0;
+  bool amsgrad = false;
   std::vector<step_segment> segments;
 };
 
@@ -74,13 +82,17 @@ struct run_arguments {
   std::span<void* const> parameters;     ///< address of each of `plan::parameters`
   std::span<const optimizer_step> steps; ///< empty = no training
   std::optional<double> clip;            ///< bound of the L2 norm over all steps' gradients
+  std::optional<double> clip_value;      ///< bound of each element, before that
+  bool accumulate = false;     ///< add to what was gathered instead of stepping; nothing is clipped
+  bool skip_nonfinite = false; ///< do neither if a gradient is NaN or infinite
 };
 
 /// What comes back from it.
 struct run_results {
   std::vector<double> scalars;
   std::vector<byte_string> tensors; ///< elements of `plan::results`
-  std::optional<double> grad_norm;  ///< with `clip` only
+  std::optional<double> grad_norm;  ///< with `clip` only, and not with `accumulate`
+  bool skipped = false;             ///< with `skip_nonfinite` only
 };
 
 /// A plan that a backend has made ready: kernels chosen, arena allocated, on CUDA a graph captured.
@@ -88,12 +100,14 @@ class executable {
 public:
   virtual ~executable() = default;
 
-  /// Copies the inputs in, runs all instructions, reads scalars and tensors back, then clips and
-  /// steps. When it fails (an index in the data out of range, above all) no parameter and no moment
-  /// has changed. Results may reuse what `out` holds.
+  /// Copies the inputs in, runs all instructions, reads scalars and tensors back, then trains. When
+  /// it fails (an index in the data out of range, above all) no parameter and no state has changed.
+  /// Results may reuse what `out` holds.
   ///
-  /// Clipping: every gradient is multiplied by min(1, clip / (norm + 1e-6)), rounded to its type,
-  /// where norm is taken over all segments of all steps.
+  /// Training: a gradient is the plan's plus what was gathered; several of a plan may be one
+  /// tensor. First it is looked at whether all are finite, then elements are clipped, then every
+  /// gradient is multiplied by min(1, clip / (norm + 1e-6)), rounded to its type, where norm is
+  /// taken over all segments of all steps.
   virtual std::optional<fault> run(const run_arguments& with, run_results& out) = 0;
 
   /// Device memory that this executable holds.

@@ -1,13 +1,13 @@
 #include "device/definitions.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
 #include "base/limits.hpp"
 #include "device/check.hpp"
 #include "device/initialize.hpp"
+#include "device/optimizer.hpp"
 
 namespace moxzi::device {
 
@@ -17,12 +17,22 @@ error moved(const error& why, std::string_view where) {
   return at(static_cast<device_errc>(why.code.value()), where, why.message);
 }
 
-result<moments> fresh_moments(const parameter& of, std::string_view where, memory_account& memory) {
-  moments out{nullptr, nullptr, 0, of.type, of.dims};
-  for (auto part : {&out.first, &out.second}) {
-    auto made = memory.allocate(where, of.bytes());
+uint64_t bytes_of(const state_layout& layout, dtype type) {
+  uint64_t sum = 0;
+  for (auto& part : layout)
+    sum += static_cast<uint64_t>(part.dims.elements()) * size_of(stored_as(type));
+  return sum;
+}
+
+result<step_state> fresh_state(const optimizer_spec& how, const parameter& of,
+                               std::string_view where, memory_account& memory) {
+  step_state out;
+  out.type = of.type;
+  out.dims = of.dims;
+  for (auto& part : layout_of(how, of.dims)) {
+    auto made = memory.allocate(where, bytes_of({part}, of.type));
     if (!made) return made.error();
-    *part = std::move(*made);
+    out.tensors.push_back(std::move(*made));
   }
   return out;
 }
@@ -70,8 +80,8 @@ result<bool> settle_existing(const param_spec& spec, const std::string& where, c
   return true;
 }
 
-/// New moments for parameters whose shape or type changes.
-using fresh_states = std::vector<std::pair<moments*, moments>>;
+/// New states for parameters whose shape or type changes.
+using fresh_states = std::vector<std::pair<step_state*, step_state>>;
 
 result<fresh_states> remake_states(space& in, const std::vector<staged>& params, uint64_t owned,
                                    uint64_t asked, memory_account& memory) {
@@ -85,30 +95,23 @@ result<fresh_states> remake_states(space& in, const std::vector<staged>& params,
       if (found == by_name.end()) continue;
       auto& [spec, where, what] = *found->second;
       if (what.dims == state.dims && what.type == state.type) continue;
-      asked += 2 * what.bytes();
+      asked += bytes_of(layout_of(how.spec, what.dims), what.type);
       if (auto ok = memory.afford(where, asked, owned, 0); !ok) return ok.error();
-      auto made = fresh_moments(what, where, memory);
+      auto made = fresh_state(how.spec, what, where, memory);
       if (!made) return made.error();
       out.emplace_back(&state, std::move(*made));
     }
   return out;
 }
 
-// -- optimizers ----------------------------------------------------------------
-
-result<void> check_numbers(const optimizer_spec& spec, const std::string& where) {
-  auto refuse = [&](std::string_view name, double value, std::string_view wanted) {
-    return fail_at(device_errc::invalid_value, where, "{} = {}; {} wanted", name, value, wanted);
-  };
-  if (!std::isfinite(spec.lr) || spec.lr < 0)
-    return refuse("lr", spec.lr, "finite and not negative");
-  if (!(spec.beta1 >= 0 && spec.beta1 < 1)) return refuse("beta1", spec.beta1, "0 <= beta1 < 1");
-  if (!(spec.beta2 >= 0 && spec.beta2 < 1)) return refuse("beta2", spec.beta2, "0 <= beta2 < 1");
-  if (!std::isfinite(spec.eps) || spec.eps <= 0) return refuse("eps", spec.eps, "finite, above 0");
-  if (!std::isfinite(spec.weight_decay) || spec.weight_decay < 0)
-    return refuse("weight_decay", spec.weight_decay, "finite and not negative");
-  return {};
+/// Gradients of contents that are gone mean nothing.
+void forget_gathered(space& in, std::string_view param) {
+  for (auto& [name, how] : in.optimizers)
+    for (size_t i = 0; i < how.states.size(); ++i)
+      if (how.spec.params[i] == param) how.states[i].gathered_runs = 0;
 }
+
+// -- optimizers ----------------------------------------------------------------
 
 /// The parameters that the optimizer is to step.
 result<std::vector<const parameter*>> find_listed(const space& in, const optimizer_spec& spec,
@@ -134,14 +137,43 @@ result<std::vector<const parameter*>> find_listed(const space& in, const optimiz
   return listed;
 }
 
-/// The state to go on with under `keep_state`, if there is one that fits.
-const moments* kept_state(const optimizer_spec& spec, size_t n, const parameter& now,
-                          const optimizer* before) {
-  if (!spec.keep_state || !before) return nullptr;
-  auto place = std::ranges::find(before->spec.params, spec.params[n]);
-  if (place == before->spec.params.end()) return nullptr;
-  auto& state = before->states[static_cast<size_t>(place - before->spec.params.begin())];
-  return state.dims == now.dims && state.type == now.type ? &state : nullptr;
+/// Which of the parameters have weight decay.
+result<std::vector<bool>> find_decays(const optimizer_spec& spec, const std::string& where) {
+  std::map<std::string_view, size_t> places;
+  for (size_t i = 0; i < spec.params.size(); ++i) places.emplace(spec.params[i], i);
+  std::vector<bool> out(spec.params.size(), true);
+  for (size_t i = 0; i < spec.no_decay.size(); ++i) {
+    auto& name = spec.no_decay[i];
+    auto found = places.find(name);
+    if (found == places.end())
+      return fail_at(device_errc::unknown_parameter, fmt::format("{}: no_decay[{}]", where, i),
+                     "\"{}\" is not among its parameters{}",
+                     std::string_view(name).substr(0, limits::device_name_bytes_max),
+                     nearest_key(name, places));
+    out[found->second] = false;
+  }
+  return out;
+}
+
+/// The states to go on with under `keep_state`, null where there is none that fits.
+std::vector<const step_state*> kept_states(const optimizer_spec& spec,
+                                           const std::vector<const parameter*>& listed,
+                                           const optimizer* before) {
+  std::vector<const step_state*> out(listed.size());
+  if (!spec.keep_state || !before) return out;
+  std::map<std::string_view, const step_state*> known;
+  for (size_t i = 0; i < before->states.size(); ++i)
+    known.emplace(before->spec.params[i], &before->states[i]);
+  for (size_t i = 0; i < listed.size(); ++i) {
+    auto& now = *listed[i];
+    auto found = known.find(spec.params[i]);
+    if (found == known.end()) continue;
+    auto& state = *found->second;
+    if (state.dims == now.dims && state.type == now.type
+        && layout_of(before->spec, now.dims) == layout_of(spec, now.dims))
+      out[i] = &state;
+  }
+  return out;
 }
 
 } // namespace
@@ -242,7 +274,10 @@ result<void> define_params(space& in, byte_view owner, const std::vector<param_s
   if (!states) return states.error();
   // From here on nothing can fail.
   for (auto& [to, from] : *states) *to = std::move(from);
-  for (auto& entry : fresh) in.parameters.insert_or_assign(entry.spec->name, std::move(entry.what));
+  for (auto& entry : fresh) {
+    forget_gathered(in, entry.spec->name);
+    in.parameters.insert_or_assign(entry.spec->name, std::move(entry.what));
+  }
   memory.contents_bytes += bytes_of(in) - owned;
   return {};
 }
@@ -250,7 +285,7 @@ result<void> define_params(space& in, byte_view owner, const std::vector<param_s
 result<void> define_optimizer(space& in, const optimizer_spec& spec, memory_account& memory) {
   if (auto ok = check_name("optimizer", spec.name); !ok) return ok.error();
   auto where = fmt::format("optimizer \"{}\"", spec.name);
-  if (auto ok = check_numbers(spec, where); !ok) return ok.error();
+  if (auto ok = check_settings(spec, where); !ok) return ok.error();
   auto found = in.optimizers.find(spec.name);
   auto old = found == in.optimizers.end() ? nullptr : &found->second;
   if (!old && in.optimizers.size() >= limits::owner_names_max)
@@ -258,19 +293,22 @@ result<void> define_optimizer(space& in, const optimizer_spec& spec, memory_acco
                    limits::owner_names_max);
   auto listed = find_listed(in, spec, where);
   if (!listed) return listed.error();
-  uint64_t asked = 0, returned = 0, owned = bytes_of(in);
-  for (auto what : *listed) asked += 2 * what->bytes();
-  if (old)
-    for (auto& state : old->states) returned += state.first->bytes + state.second->bytes;
-  if (auto ok = memory.afford(where, asked, owned, returned); !ok) return ok.error();
-  optimizer fresh{spec, {}, 0};
-  if (spec.keep_state && old) fresh.steps = old->steps;
+  auto decays = find_decays(spec, where);
+  if (!decays) return decays.error();
+  auto kept = kept_states(spec, *listed, old);
+  uint64_t asked = 0, returned = old ? old->bytes() : 0, owned = bytes_of(in);
   for (size_t i = 0; i < listed->size(); ++i) {
-    if (auto kept = kept_state(spec, i, *(*listed)[i], old)) {
-      fresh.states.push_back(*kept);
+    auto what = (*listed)[i];
+    asked += kept[i] ? kept[i]->bytes() : bytes_of(layout_of(spec, what->dims), what->type);
+  }
+  if (auto ok = memory.afford(where, asked, owned, returned); !ok) return ok.error();
+  optimizer fresh{spec, {}, std::move(*decays), spec.keep_state && old ? old->steps : 0};
+  for (size_t i = 0; i < listed->size(); ++i) {
+    if (kept[i]) {
+      fresh.states.push_back(*kept[i]);
       continue;
     }
-    auto made = fresh_moments(*(*listed)[i], where, memory);
+    auto made = fresh_state(spec, *(*listed)[i], where, memory);
     if (!made) return made.error();
     fresh.states.push_back(std::move(*made));
   }

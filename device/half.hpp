@@ -17,6 +17,13 @@ inline float from_f16(uint16_t bits) noexcept {
   return sign * std::ldexp(static_cast<float>(fraction | 0x400), exponent - 25);
 }
 
+/// The bfloat16 nearest to a number, ties to even; NaN stays NaN.
+inline uint16_t to_bf16(float value) noexcept {
+  auto bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
 /// The value of a bfloat16.
 inline float from_bf16(uint16_t bits) noexcept {
   return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);

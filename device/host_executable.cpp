@@ -174,21 +174,69 @@ private:
     }
   }
 
-  void train(const run_arguments& with, run_results& out) const {
-    double scale = 1;
+  void train(const run_arguments& with, run_results& out) {
     out.grad_norm.reset();
+    out.skipped = false;
+    if (with.accumulate) return gather(with, out);
+    for_segments(with, [this](auto&, auto& segment) {
+      if (segment.gathered_some && segment.gradient != no_tensor)
+        kernels_.add(segment.gathered, address(segment.gradient), segment.elements, segment.type);
+    });
+    if (with.skip_nonfinite && !finite(with, true)) {
+      out.skipped = true;
+      if (!with.clip) return;
+    }
+    if (with.clip_value && !out.skipped)
+      for_segments(with, [this, &with](auto&, auto& segment) {
+        kernels_.bound(gradient(segment), segment.elements, segment.type, *with.clip_value);
+      });
+    double scale = 1;
     if (with.clip) {
       double sum = 0;
-      for (auto& how : with.steps)
-        for (auto& segment : how.segments)
-          sum += kernels_.sum_of_squares(address(segment.gradient), segment.elements, segment.type);
+      for_segments(with, [this, &sum](auto&, auto& segment) {
+        sum += kernels_.sum_of_squares(gradient(segment), segment.elements, segment.type);
+      });
       out.grad_norm = std::sqrt(sum);
       auto wanted = *with.clip / (*out.grad_norm + 1e-6);
       scale = wanted > 1 ? 1 : wanted; // NaN stays
     }
+    if (out.skipped) return;
+    for_segments(with, [this, scale](auto& how, auto& segment) {
+      kernels_.step(how, segment, gradient(segment), scale);
+    });
+  }
+
+  void gather(const run_arguments& with, run_results& out) {
+    out.skipped = with.skip_nonfinite && !finite(with, false);
+    if (out.skipped) return;
+    for_segments(with, [this](auto&, auto& segment) {
+      auto from = address(segment.gradient);
+      if (segment.gathered_some)
+        kernels_.add(segment.gathered, from, segment.elements, segment.type);
+      else
+        std::memcpy(segment.gathered, from, segment.elements * size_of(segment.type));
+    });
+  }
+
+  template <class Work>
+  static void for_segments(const run_arguments& with, const Work& work) {
     for (auto& how : with.steps)
       for (auto& segment : how.segments)
-        kernels_.step(how, segment, address(segment.gradient), scale);
+        if (segment.elements > 0) work(how, segment);
+  }
+
+  /// The gradient of this run and, once it was added, of those gathered.
+  void* gradient(const step_segment& of) const {
+    return of.gathered_some ? of.gathered : address(of.gradient);
+  }
+
+  bool finite(const run_arguments& with, bool gathered_too) const {
+    bool all = true;
+    for_segments(with, [this, &all, gathered_too](auto&, auto& segment) {
+      auto what = gathered_too ? gradient(segment) : address(segment.gradient);
+      all = all && kernels_.finite(what, segment.elements, segment.type);
+    });
+    return all;
   }
 
   const plan& plan_;

@@ -41,10 +41,16 @@ using kernel_function = bool (*)(const kernel_call& call, fault& why);
 struct host_kernels {
   /// Null if there is none for this row.
   kernel_function (*find)(op id) noexcept = nullptr;
+  /// Adds a gradient to those gathered.
+  void (*add)(void* sum, const void* more, uint64_t elements, elem type) = nullptr;
+  /// True if no element is NaN or infinite.
+  bool (*finite)(const void* data, uint64_t elements, elem type) = nullptr;
+  /// Clips each element to [-bound, bound]; NaN stays.
+  void (*bound)(void* data, uint64_t elements, elem type, double bound) = nullptr;
   /// Sum of the squares of a contiguous tensor, for the clipping norm; in double.
   double (*sum_of_squares)(const void* data, uint64_t elements, elem type) = nullptr;
-  /// One optimizer step on one segment; each gradient element is first multiplied by `scale` and
-  /// rounded to its type.
+  /// One optimizer step on one segment that has elements; each gradient element is first multiplied
+  /// by `scale` and rounded to its type.
   void (*step)(const optimizer_step& how, const step_segment& segment, const void* gradient,
                double scale) = nullptr;
 };

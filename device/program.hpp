@@ -81,19 +81,66 @@ struct param_spec {
   bool frozen = false; ///< takes no gradient and no optimizer
 };
 
-enum class optimizer_kind : uint8_t { adamw, adam };
+/// How gradients move parameters; the order is that of `OptKind` in the interface.
+enum class optimizer_kind : uint8_t {
+  adamw,
+  adam,
+  sgd,
+  nesterov,
+  rmsprop,
+  adagrad,
+  lion,
+  adamax,
+  adafactor,
+  muon
+};
+
+/// The learning rate over the steps; `s` steps were taken before this one.
+struct schedule_constant {
+  bool operator==(const schedule_constant&) const = default;
+};
+/// From lr / steps up to lr.
+struct schedule_warmup {
+  uint64_t steps = 0;
+  bool operator==(const schedule_warmup&) const = default;
+};
+/// A warm-up, then half a cosine down to `floor`, reached at step `total`.
+struct schedule_cosine {
+  uint64_t warmup = 0;
+  uint64_t total = 0;
+  double floor = 0; ///< a learning rate
+  bool operator==(const schedule_cosine&) const = default;
+};
+/// A warm-up, then a straight line down to `floor`, reached at step `total`.
+struct schedule_linear {
+  uint64_t warmup = 0;
+  uint64_t total = 0;
+  double floor = 0; ///< a learning rate
+  bool operator==(const schedule_linear&) const = default;
+};
+/// Times `gamma` after every so many steps.
+struct schedule_step {
+  uint64_t every = 0;
+  double gamma = 0;
+  bool operator==(const schedule_step&) const = default;
+};
+using lr_schedule =
+  std::variant<schedule_constant, schedule_warmup, schedule_cosine, schedule_linear, schedule_step>;
 
 /// An optimizer over named parameters.
 struct optimizer_spec {
   std::string name;
   std::vector<std::string> params;
   double lr = 0;
-  double beta1 = 0;
+  double beta1 = 0; ///< sgd, nesterov, rmsprop, muon: momentum
   double beta2 = 0;
   double eps = 0;
   double weight_decay = 0;
   optimizer_kind kind = optimizer_kind::adamw;
-  bool keep_state = false; ///< keep moments and step counts if the name exists
+  lr_schedule schedule;
+  bool amsgrad = false;              ///< adamw, adam: divide by the largest second moment so far
+  std::vector<std::string> no_decay; ///< those of `params` that have no weight decay
+  bool keep_state = false;           ///< keep state and step counts if the name exists
 };
 
 /// Makes a run a training step.
@@ -103,6 +150,11 @@ struct train_spec {
   std::optional<double> clip;    ///< bound of the gradients' global L2 norm
   std::optional<double> lr;      ///< for this step only
   std::vector<std::string> also; ///< more optimizers stepped by the same gradients
+  /// Adds the gradients to those gathered so far and takes no step; the next run that steps uses
+  /// the sum.
+  bool accumulate = false;
+  bool skip_nonfinite = false;      ///< no step if a gradient is NaN or infinite
+  std::optional<double> clip_value; ///< each element to [-v, v], before the norm is taken
 };
 
 /// One run of a program. `code` is shared so that a caller who runs it often does not copy it.
@@ -120,6 +172,7 @@ struct run_reply {
   std::vector<tensor> tensors;
   std::optional<double> grad_norm; ///< before clipping; only with `clip`
   std::optional<uint64_t> step; ///< how many steps the train's optimizer has taken, this included
+  std::optional<bool> skipped;  ///< with `skip_nonfinite` only: whether a gradient was not finite
 };
 
 } // namespace moxzi::device

@@ -8,6 +8,7 @@
 #include "base/limits.hpp"
 #include "device/check.hpp"
 #include "device/gradient.hpp"
+#include "device/optimizer.hpp"
 
 namespace moxzi::device {
 
@@ -78,6 +79,7 @@ result<found_names> find_names(space& in, const run_request& request) {
   if (auto& train = request.train) {
     if (auto ok = check_number(train->lr, "train.lr", false); !ok) return ok.error();
     if (auto ok = check_number(train->clip, "train.clip", true); !ok) return ok.error();
+    if (auto ok = check_number(train->clip_value, "train.clip_value", true); !ok) return ok.error();
     if (auto ok = find_optimizer(in, train->optimizer, "train.optimizer", out); !ok)
       return ok.error();
     for (size_t i = 0; i < train->also.size(); ++i)
@@ -215,26 +217,78 @@ result<kept_plan_ptr> make_kept(const run_request& request, std::vector<input_ty
   return made;
 }
 
-/// The optimizers' steps over those of their parameters that the loss depends on.
-void plan_steps(space& in, const run_request& request, prepared_run::state& out) {
+/// Makes the places where gradients are gathered that are missing. They stay for later runs.
+result<void> make_gathering_places(space& in, const prepared_run::state& what,
+                                   memory_account& memory) {
+  constexpr std::string_view where = "train.accumulate";
+  std::vector<step_state*> missing;
+  uint64_t asked = 0;
+  auto gradient = what.kept->gradients.begin();
+  for (auto how : what.optimizers)
+    for (auto& state : how->states) {
+      if (*gradient++ == no_tensor || state.gathered) continue;
+      missing.push_back(&state);
+      asked += parameter{state.type, state.dims, nullptr}.bytes();
+    }
+  if (missing.empty()) return {};
+  if (auto ok = memory.afford(where, asked, bytes_of(in), 0); !ok) return ok.error();
+  for (auto state : missing) {
+    auto bytes = parameter{state->type, state->dims, nullptr}.bytes();
+    auto made = memory.allocate(where, bytes);
+    if (!made) return made.error();
+    state->gathered = std::move(*made);
+    memory.contents_bytes += bytes;
+  }
+  return {};
+}
+
+/// The optimizers' steps over those of their parameters that the loss depends on, now or in a run
+/// that was gathered.
+void plan_steps(space& in, const train_spec& train, prepared_run::state& out) {
   auto gradient = out.kept->gradients.begin();
   for (auto how : out.optimizers) {
     auto& spec = how->spec;
-    optimizer_step step{spec.kind,  request.train->lr.value_or(spec.lr),
-                        spec.beta1, spec.beta2,
-                        spec.eps,   spec.weight_decay,
+    optimizer_step step{train.lr.value_or(scheduled_lr(spec, how->steps)),
+                        spec.beta1,
+                        spec.beta2,
+                        spec.eps,
+                        spec.amsgrad,
                         {}};
     for (size_t i = 0; i < spec.params.size(); ++i, ++gradient) {
-      if (*gradient == no_tensor) continue;
-      auto& what = in.parameters.find(spec.params[i])->second;
       auto& state = how->states[i];
-      step.segments.push_back({what.data->data, *gradient, state.first->data, state.second->data,
-                               static_cast<uint64_t>(what.dims.elements()), stored_as(what.type),
-                               state.steps + 1});
+      bool some = state.gathered_runs > 0;
+      if (*gradient == no_tensor && (train.accumulate || !some)) continue;
+      auto& what = in.parameters.find(spec.params[i])->second;
+      step_segment segment{.parameter = what.data->data,
+                           .gradient = *gradient,
+                           .elements = static_cast<uint64_t>(what.dims.elements()),
+                           .type = stored_as(what.type),
+                           .dims = what.dims,
+                           .step = state.steps + 1,
+                           .kind = kind_for(spec.kind, what.dims),
+                           .weight_decay = how->decays[i] ? spec.weight_decay : 0,
+                           .gathered = state.gathered ? state.gathered->data : nullptr,
+                           .gathered_some = some};
+      for (size_t n = 0; n < state.tensors.size(); ++n) segment.states[n] = state.tensors[n]->data;
+      step.segments.push_back(segment);
       out.stepped.push_back(&state);
     }
     out.steps.push_back(std::move(step));
   }
+}
+
+/// Counts what a run did that succeeded.
+void count_steps(const train_spec& train, const run_results& results, prepared_run::state& what) {
+  if (train.accumulate) {
+    if (results.skipped) return;
+    for (auto state : what.stepped) ++state->gathered_runs;
+    return;
+  }
+  // What was gathered is used up, or dropped with the step that was to use it.
+  for (auto state : what.stepped) state->gathered_runs = 0;
+  if (results.skipped) return;
+  for (auto state : what.stepped) ++state->steps;
+  for (auto how : what.optimizers) ++how->steps;
 }
 
 } // namespace
@@ -269,31 +323,42 @@ result<prepared_run::state> prepare_run(space& in, const run_request& request, b
   for (auto& what : out.kept->what.parameters)
     out.parameters.push_back(names->parameters.at(what.name)->data->data);
   out.optimizers = std::move(names->optimizers);
-  plan_steps(in, request, out);
+  if (auto& train = request.train) {
+    if (train->accumulate)
+      if (auto ok = make_gathering_places(in, out, memory); !ok) return ok.error();
+    plan_steps(in, *train, out);
+  }
   return out;
 }
 
 result<run_reply> execute_run(prepared_run::state& what) {
   auto& request = *what.request;
   auto& kept = *what.kept;
-  run_arguments with{request.inputs, what.parameters, what.steps, std::nullopt};
-  if (request.train) with.clip = request.train->clip;
+  run_arguments with{request.inputs, what.parameters, what.steps};
+  if (auto& train = request.train) {
+    with.clip = train->clip;
+    with.clip_value = train->clip_value;
+    with.accumulate = train->accumulate;
+    with.skip_nonfinite = train->skip_nonfinite;
+  }
   run_results results;
   if (auto why = kept.ready->run(with, results)) {
     if (why->instruction >= kept.what.instructions.size()) return at_place(*why, "program");
     auto origin = kept.what.instructions[why->instruction].origin;
     return at_place(*why, place_of(origin, kept.operations[origin]));
   }
-  for (auto state : what.stepped) ++state->steps;
-  for (auto how : what.optimizers) ++how->steps;
-  run_reply reply{std::move(results.scalars), {}, results.grad_norm, std::nullopt};
+  run_reply reply{std::move(results.scalars), {}, results.grad_norm, std::nullopt, std::nullopt};
+  if (auto& train = request.train) {
+    count_steps(*train, results, what);
+    reply.step = what.optimizers.front()->steps;
+    if (train->skip_nonfinite) reply.skipped = results.skipped;
+  }
   for (size_t i = 0; i < results.tensors.size(); ++i) {
     auto& type = kept.results[i];
     tensor out{std::move(results.tensors[i]), type.storage, {}};
     for (auto size : type.dims.sizes()) out.dims.push_back(static_cast<uint32_t>(size));
     reply.tensors.push_back(std::move(out));
   }
-  if (!what.optimizers.empty()) reply.step = what.optimizers.front()->steps;
   return reply;
 }
 

@@ -19,7 +19,7 @@ struct prepared_run::state {
   std::vector<void*> parameters; ///< addresses, as `plan::parameters`
   std::vector<optimizer_step> steps;
   std::vector<optimizer*> optimizers; ///< to count the step of, the train's own first
-  std::vector<moments*> stepped;
+  std::vector<step_state*> stepped;   ///< those of all segments
 };
 
 result<prepared_run::state> prepare_run(space& in, const run_request& request, backend& on,

@@ -24,19 +24,33 @@ struct parameter {
 };
 
 /// What an optimizer remembers of one of its parameters.
-struct moments {
-  buffer_ptr first;
-  buffer_ptr second;
+struct step_state {
+  std::vector<buffer_ptr> tensors; ///< as `layout_of` lists them
+  buffer_ptr gathered;             ///< the sum of `gathered_runs` runs' gradients; null at first
+  uint64_t gathered_runs = 0;
   uint64_t steps = 0;
   dtype type = dtype::f32;
   shape dims;
+
+  uint64_t bytes() const noexcept {
+    uint64_t sum = gathered ? gathered->bytes : 0;
+    for (auto& part : tensors) sum += part->bytes;
+    return sum;
+  }
 };
 
 /// A named optimizer.
 struct optimizer {
   optimizer_spec spec;
-  std::vector<moments> states; ///< one per `spec.params`
+  std::vector<step_state> states; ///< one per `spec.params`
+  std::vector<bool> decays;       ///< whether they have weight decay, one per `spec.params`
   uint64_t steps = 0;
+
+  uint64_t bytes() const noexcept {
+    uint64_t sum = 0;
+    for (auto& state : states) sum += state.bytes();
+    return sum;
+  }
 };
 
 /// All that one owner has on a device.
@@ -49,8 +63,7 @@ struct space {
 inline uint64_t bytes_of(const space& all) noexcept {
   uint64_t sum = 0;
   for (auto& [name, what] : all.parameters) sum += what.bytes();
-  for (auto& [name, what] : all.optimizers)
-    for (auto& state : what.states) sum += state.first->bytes + state.second->bytes;
+  for (auto& [name, what] : all.optimizers) sum += what.bytes();
   return sum;
 }
 

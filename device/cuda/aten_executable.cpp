@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <set>
 
+#include "device/cuda/aten_optimizer.hpp"
 #include "device/host_executable.hpp"
 
 namespace moxzi::device::cuda {
@@ -18,21 +19,6 @@ at::Tensor flat(void* data, uint64_t elements, elem type, at::Device device) {
   const auto options = at::TensorOptions().dtype(scalar_type(type)).device(device);
   if (elements == 0) return at::empty({0}, options);
   return at::from_blob(data, {static_cast<int64_t>(elements)}, {1}, nullptr, options, device);
-}
-
-/// The tensors of segments of one type, as ATen's fused optimizers want them.
-struct segment_lists {
-  std::vector<at::Tensor> parameters, gradients, first_moments, second_moments, steps;
-};
-
-void apply(const optimizer_step& how, segment_lists& on) {
-  if (how.kind == optimizer_kind::adamw)
-    at::_fused_adamw_(on.parameters, on.gradients, on.first_moments, on.second_moments, {},
-                      on.steps, how.lr, how.beta1, how.beta2, how.weight_decay, how.eps, false,
-                      false);
-  else
-    at::_fused_adam_(on.parameters, on.gradients, on.first_moments, on.second_moments, {}, on.steps,
-                     how.lr, how.beta1, how.beta2, how.weight_decay, how.eps, false, false);
 }
 
 } // namespace
@@ -137,44 +123,89 @@ std::optional<fault> aten_executable::run(const run_arguments& with, run_results
   if (values[plan_.scalars.size()] != 0) return name_fault(with);
   out.scalars.assign(values, values + plan_.scalars.size());
   read_tensors(out);
-  out.grad_norm.reset();
-  if (with.clip) clip(with, out);
-  train(with);
+  train(with, out);
   return std::nullopt;
 }
 
-void aten_executable::clip(const run_arguments& with, run_results& out) const {
+// -- training ------------------------------------------------------------------
+
+namespace {
+
+bool all_finite(const std::vector<at::Tensor>& gradients) {
+  std::vector<at::Tensor> parts;
+  for (auto& one : gradients) parts.push_back(one.isfinite().all());
+  return parts.empty() || at::stack(parts).all().item<bool>();
+}
+
+double norm_of(const std::vector<at::Tensor>& gradients) {
   std::vector<at::Tensor> squares;
-  std::map<uint32_t, at::Tensor> gradients; // one may be that of several parameters
+  for (auto& one : gradients) squares.push_back(one.to(at::kDouble).square().sum());
+  return squares.empty() ? 0 : std::sqrt(at::stack(squares).sum().item<double>());
+}
+
+/// In place; one tensor may be the gradient of several parameters.
+void scale(std::vector<at::Tensor>& gradients, double by) {
+  std::set<const void*> done;
+  for (auto& one : gradients)
+    if (done.insert(one.const_data_ptr()).second) one.mul_(by);
+}
+
+} // namespace
+
+at::Tensor aten_executable::gradient(const step_segment& of, bool gathered_too) const {
+  const auto device = place_.device();
+  const bool some = of.gathered_some && gathered_too;
+  if (of.gradient == no_tensor) return tensor_at(of.gathered, of.dims, of.type, device);
+  const auto& sizes = of.dims.sizes();
+  const auto own = tensors_[of.gradient].view(at::IntArrayRef(sizes.data(), sizes.size()));
+  // Not added in place: the sum must still be there if anything fails.
+  return some ? own + tensor_at(of.gathered, of.dims, of.type, device) : own;
+}
+
+void aten_executable::train(const run_arguments& with, run_results& out) const {
+  out.grad_norm.reset();
+  out.skipped = false;
+  std::vector<at::Tensor> gradients; // of all segments that have elements, in order
+  for (auto& how : with.steps)
+    for (auto& segment : how.segments)
+      if (segment.elements > 0) gradients.push_back(gradient(segment, !with.accumulate));
+  if (with.skip_nonfinite) out.skipped = !all_finite(gradients);
+  if (with.accumulate) {
+    if (!out.skipped) gather(with, gradients);
+    return;
+  }
+  if (with.clip_value && !out.skipped)
+    for (auto& one : gradients) one.clamp_(-*with.clip_value, *with.clip_value);
+  if (with.clip) {
+    out.grad_norm = norm_of(gradients);
+    const double wanted = *with.clip / (*out.grad_norm + 1e-6);
+    if (!(wanted >= 1) && !out.skipped) scale(gradients, wanted); // NaN too
+  }
+  if (out.skipped) return;
+  auto next = gradients.begin();
+  for (auto& how : with.steps) {
+    std::vector<segment_tensors> on;
+    for (auto& segment : how.segments) {
+      if (segment.elements == 0) continue;
+      on.push_back(tensors_of(how, segment, place_.device()));
+      on.back().gradient = *next++;
+    }
+    take_step(how, std::move(on));
+  }
+}
+
+void aten_executable::gather(const run_arguments& with,
+                             const std::vector<at::Tensor>& gradients) const {
+  auto next = gradients.begin();
   for (auto& how : with.steps)
     for (auto& segment : how.segments) {
       if (segment.elements == 0) continue;
-      auto& gradient = gradients[segment.gradient] = tensors_[segment.gradient];
-      squares.push_back(gradient.to(at::kDouble).square().sum());
+      auto sum = tensor_at(segment.gathered, segment.dims, segment.type, place_.device());
+      if (segment.gathered_some)
+        sum.add_(*next++);
+      else
+        sum.copy_(*next++);
     }
-  const double norm = squares.empty() ? 0 : std::sqrt(at::stack(squares).sum().item<double>());
-  const double wanted = *with.clip / (norm + 1e-6);
-  out.grad_norm = norm;
-  if (wanted >= 1) return;
-  for (auto& [number, gradient] : gradients) gradient.mul_(wanted);
-}
-
-void aten_executable::train(const run_arguments& with) const {
-  const auto device = place_.device();
-  for (auto& how : with.steps) {
-    std::map<elem, segment_lists> by_type;
-    for (auto& one : how.segments) {
-      if (one.elements == 0) continue;
-      auto& lists = by_type[one.type];
-      lists.parameters.push_back(flat(one.parameter, one.elements, one.type, device));
-      lists.gradients.push_back(tensors_[one.gradient].view({-1}));
-      lists.first_moments.push_back(flat(one.first_moment, one.elements, one.type, device));
-      lists.second_moments.push_back(flat(one.second_moment, one.elements, one.type, device));
-      lists.steps.push_back(at::full({}, static_cast<double>(one.step),
-                                     at::TensorOptions().dtype(at::kFloat).device(device)));
-    }
-    for (auto& [type, lists] : by_type) apply(how, lists);
-  }
 }
 
 } // namespace moxzi::device::cuda

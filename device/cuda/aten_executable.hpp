@@ -35,8 +35,10 @@ private:
   /// The scalars, and last whether an index was out of range: one wait for all of them.
   at::Tensor read_numbers(const index_watch& watch) const;
   void read_tensors(run_results& out) const;
-  void clip(const run_arguments& with, run_results& out) const;
-  void train(const run_arguments& with) const;
+  /// The gradient that this run made, plus what was gathered.
+  at::Tensor gradient(const step_segment& of, bool gathered_too) const;
+  void train(const run_arguments& with, run_results& out) const;
+  void gather(const run_arguments& with, const std::vector<at::Tensor>& gradients) const;
 
   const plan& plan_;
   aten_place& place_;

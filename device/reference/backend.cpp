@@ -32,8 +32,14 @@ public:
     return read_host(from, offset, bytes, to);
   }
   std::unique_ptr<executable> prepare(const plan& what, fault& why) override {
-    return make_host_executable(
-      what, {reference::find_kernel, reference::sum_of_squares, reference::step}, 1, why);
+    return make_host_executable(what,
+                                {.find = reference::find_kernel,
+                                 .add = reference::add,
+                                 .finite = reference::finite,
+                                 .bound = reference::bound,
+                                 .sum_of_squares = reference::sum_of_squares,
+                                 .step = reference::step},
+                                1, why);
   }
 
 private:

@@ -14,6 +14,10 @@ int64_t get_integer(const tensor_view& from, int64_t n) noexcept;
 /// The kernel of a row, or null.
 kernel_function find_kernel(op id) noexcept;
 
+// What `host_kernels` has beside.
+void add(void* sum, const void* more, uint64_t elements, elem type);
+bool finite(const void* data, uint64_t elements, elem type);
+void bound(void* data, uint64_t elements, elem type, double most);
 double sum_of_squares(const void* data, uint64_t elements, elem type);
 void step(const optimizer_step& how, const step_segment& segment, const void* gradient,
           double scale);

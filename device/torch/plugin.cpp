@@ -25,7 +25,12 @@ kernel_function find_kernel(op id) noexcept {
 
 namespace {
 
-const host_kernels kernels{find_kernel, sum_of_squares, step};
+const host_kernels kernels{.find = find_kernel,
+                           .add = add,
+                           .finite = finite,
+                           .bound = bound,
+                           .sum_of_squares = sum_of_squares,
+                           .step = step};
 
 /// Tells libtorch how many threads this plan has, and stops what it throws.
 class cpu_executable final : public executable {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/device/kernel_cases.hpp"
+#include "tests/device/step_checks.hpp"
 
 /// What every backend that computes must do, whatever it is made of.
 namespace moxzi::device::testing {
@@ -30,7 +31,7 @@ inline std::optional<fault> run_plan(backend& on, const plan& what,
   fault why;
   auto ready = on.prepare(what, why);
   if (!ready) return why;
-  return ready->run({inputs, {}, {}, {}}, out);
+  return ready->run({.inputs = inputs}, out);
 }
 
 inline std::vector<double> result_numbers(const plan& what, const run_results& from, size_t n) {
@@ -73,72 +74,6 @@ inline void check_kernels(backend& on, int rounds, bool parallel = false) {
       }
     }
   }
-}
-
-/// One optimizer step on random contents: parameters and moments, against the reference.
-struct step_case {
-  optimizer_step how;
-  elem type = elem::f32;
-  uint32_t elements = 0;
-  std::optional<double> clip;
-};
-
-/// Contents of parameter, first and second moment after a step.
-inline std::vector<std::vector<double>> after_step(backend& on, const step_case& one) {
-  case_maker make(7);
-  const uint64_t bytes = one.elements * size_of(one.type);
-  // Gradient and moments; a second moment is a mean of squares.
-  case_builder build("step");
-  const auto gradient = build.input(make.floats(one.type, {one.elements}));
-  auto plan_case =
-    build.run(op::ones_like, {gradient}, {build.output(one.type, {one.elements})}, {}, 0);
-  std::vector<buffer_ptr> memory;
-  fault why;
-  for (int i = 0; i < 3; i++) {
-    auto contents = make.floats(one.type, {one.elements});
-    if (i == 2) {
-      auto squares = numbers(contents);
-      for (auto& value : squares) value *= value;
-      contents = one.type == elem::f64
-                   ? tensor_of<double>(one.type, {one.elements}, squares)
-                   : tensor_of<float>(one.type, {one.elements}, {squares.begin(), squares.end()});
-    }
-    memory.push_back(on.allocate(bytes, why));
-    EXPECT_TRUE(memory.back()) << why.what;
-    EXPECT_FALSE(on.write(*memory.back(), 0, contents.data));
-  }
-  auto how = one.how;
-  how.segments.push_back(
-    {memory[0]->data, gradient, memory[1]->data, memory[2]->data, one.elements, one.type, 3});
-  auto ready = on.prepare(plan_case.what, why);
-  EXPECT_TRUE(ready) << why.what;
-  run_results out;
-  auto failed = ready->run({plan_case.inputs, {}, {&how, 1}, one.clip}, out);
-  EXPECT_FALSE(failed) << failed->what;
-  std::vector<std::vector<double>> after;
-  for (auto& part : memory) {
-    byte_string data;
-    EXPECT_FALSE(on.read(*part, 0, bytes, data));
-    after.push_back(numbers({data, one.type, {}}));
-  }
-  if (one.clip) after.push_back({out.grad_norm.value_or(-1)});
-  return after;
-}
-
-/// Both optimizers, with and without decay and clipping, sizes 0 and 1 included.
-inline void check_steps(backend& on) {
-  auto reference = make_reference_backend();
-  for (const auto kind : {optimizer_kind::adamw, optimizer_kind::adam})
-    for (const auto type : {elem::f32, elem::f64})
-      for (const double decay : {0.0, 0.1})
-        for (const auto clip : {std::optional<double>{}, std::optional{0.5}, std::optional{1e9}})
-          for (const uint32_t elements : {0u, 1u, 37u, 1000u}) {
-            step_case one{{kind, 0.05, 0.9, 0.99, 1e-8, decay, {}}, type, elements, clip};
-            const auto wanted = after_step(*reference, one), got = after_step(on, one);
-            for (size_t i = 0; i < wanted.size(); i++)
-              expect_near(got.at(i), wanted[i], type == elem::f64 ? 1e-12 : 2e-6,
-                          fmt::format("step {} part {}", name_of(type), i));
-          }
 }
 
 /// An index out of range is a fault that names it, and the step behind it does not happen.

@@ -69,6 +69,7 @@ TEST_F(torch_plugin, large_kernels_are_split_over_threads_and_agree) {
 
 TEST_F(torch_plugin, its_optimizers_agree_with_plain_loops) {
   check_steps(*cpu());
+  check_gathering(*cpu());
 }
 
 TEST_F(torch_plugin, a_bad_index_is_named_and_changes_nothing) {

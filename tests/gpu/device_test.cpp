@@ -33,6 +33,7 @@ TEST_F(gpu, its_kernels_agree_with_plain_loops) {
 
 TEST_F(gpu, its_optimizers_agree_with_plain_loops) {
   check_steps(*on);
+  check_gathering(*on);
 }
 
 TEST_F(gpu, a_bad_index_is_named_and_changes_nothing) {

@@ -34,6 +34,7 @@ TEST(aten_backend, its_kernels_agree_with_plain_loops) {
 
 TEST(aten_backend, its_optimizers_agree_with_plain_loops) {
   check_steps(*aten());
+  check_gathering(*aten());
 }
 
 TEST(aten_backend, a_bad_index_is_named_and_changes_nothing) {
