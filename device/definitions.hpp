@@ -28,6 +28,10 @@ public:
   /// Memory of contents, filled with zeros.
   result<buffer_ptr> allocate(std::string_view where, uint64_t bytes);
 
+  uint64_t reply_bytes_max() const noexcept {
+    return options_.reply_bytes_max;
+  }
+
   uint64_t contents_bytes = 0; ///< of all spaces
 
 private:

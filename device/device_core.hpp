@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/limits.hpp"
 #include "base/result.hpp"
 #include "device/backend.hpp"
 #include "device/program.hpp"
@@ -16,6 +17,8 @@ struct core_options {
   uint64_t memory_bytes = 0; ///< 0 = 80 % of the device's, or no limit where that is unknown
   uint64_t owner_bytes = 0;  ///< per owner; 0 = no limit of its own
   size_t plans_max = 256;    ///< kept plans
+  /// Bytes of one answer; the default is what an actor's reply may have.
+  uint64_t reply_bytes_max = limits::reply_bytes_max;
 };
 
 /// What the plan cache did.

@@ -25,8 +25,8 @@ namespace moxzi::device {
 
 namespace {
 
-using request =
-  std::variant<define_params_ptr, define_optimizer_ptr, run_program_ptr, drop_space_ptr>;
+using request = std::variant<define_params_ptr, define_optimizer_ptr, run_program_ptr,
+                             prepare_program_ptr, drop_space_ptr>;
 using answer_promise = caf::typed_response_promise<device_answer_ptr>;
 
 /// The worker, with what its thread tells it.
@@ -62,6 +62,10 @@ bool is_long(const define_params& what) {
 /// Does one request after the other. While the thread works for us, later requests wait here.
 class worker_state {
 public:
+  ~worker_state() {
+    for (auto& [what, promise] : waiting_) promise.deliver(caf::sec::request_receiver_down);
+  }
+
   void start(worker_actor::pointer self, worker_setup setup) {
     self_ = self;
     thread_ = setup.thread;
@@ -112,6 +116,14 @@ private:
   device_answer_ptr start_work(const drop_space_ptr& what) {
     return timed(*time_, [this, &what]() -> result<run_reply> {
       core_->drop_space(what->owner);
+      return run_reply{};
+    });
+  }
+
+  device_answer_ptr start_work(const prepare_program_ptr& what) {
+    return timed(*time_, [this, &what]() -> result<run_reply> {
+      auto ready = core_->prepare(what->owner, what->request);
+      if (!ready) return ready.error();
       return run_reply{};
     });
   }
@@ -181,6 +193,7 @@ worker_actor::behavior_type device_worker(worker_actor::stateful_pointer<worker_
     [self](define_params_ptr& what) { return self->state.take(std::move(what)); },
     [self](define_optimizer_ptr& what) { return self->state.take(std::move(what)); },
     [self](run_program_ptr& what) { return self->state.take(std::move(what)); },
+    [self](prepare_program_ptr& what) { return self->state.take(std::move(what)); },
     [self](drop_space_ptr& what) { return self->state.take(std::move(what)); },
     [self](const work_done_ptr& done) { self->state.finish(done); },
   };

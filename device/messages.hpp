@@ -34,6 +34,13 @@ struct run_program {
   run_request request;
 };
 
+/// Checks a program and makes its plan ready, so that the first run is as quick as the others. Of
+/// the inputs only types and shapes matter.
+struct prepare_program {
+  byte_string owner;
+  run_request request;
+};
+
 /// Forgets the owner's space and all that is in it.
 struct drop_space {
   byte_string owner;
@@ -50,6 +57,7 @@ struct device_answer {
 using define_params_ptr = std::shared_ptr<const define_params>;
 using define_optimizer_ptr = std::shared_ptr<const define_optimizer>;
 using run_program_ptr = std::shared_ptr<const run_program>;
+using prepare_program_ptr = std::shared_ptr<const prepare_program>;
 using drop_space_ptr = std::shared_ptr<const drop_space>;
 using device_answer_ptr = std::shared_ptr<const device_answer>;
 
@@ -63,6 +71,8 @@ using device_worker_actor = caf::typed_actor<
   caf::replies_to<define_optimizer_ptr>::with<device_answer_ptr>,
   // Runs a program; small ones at once, long ones on the device's own thread.
   caf::replies_to<run_program_ptr>::with<device_answer_ptr>,
+  // Plans a program ahead.
+  caf::replies_to<prepare_program_ptr>::with<device_answer_ptr>,
   // Forgets a space; never fails.
   caf::replies_to<drop_space_ptr>::with<device_answer_ptr>>;
 
@@ -71,5 +81,6 @@ using device_worker_actor = caf::typed_actor<
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(moxzi::device::define_params_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(moxzi::device::define_optimizer_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(moxzi::device::run_program_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(moxzi::device::prepare_program_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(moxzi::device::drop_space_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(moxzi::device::device_answer_ptr)

@@ -128,7 +128,8 @@ byte_string key_of(const run_request& request, const std::vector<input_type>& in
   return key.take();
 }
 
-result<void> check_asked(const run_request& request, const typed_program& typed) {
+result<void> check_asked(const run_request& request, const typed_program& typed,
+                         uint64_t reply_bytes_max) {
   auto made = typed.code.size();
   auto check_register = [made](std::string_view where, reg r) -> result<void> {
     if (r < made) return {};
@@ -152,10 +153,10 @@ result<void> check_asked(const run_request& request, const typed_program& typed)
     if (auto ok = check_register(where, r); !ok) return ok;
     bytes +=
       static_cast<uint64_t>(typed.types[r].dims.elements()) * size_of(typed.types[r].storage);
-    if (bytes > limits::reply_bytes_max)
+    if (bytes > reply_bytes_max)
       return fail_at(device_errc::reply_too_large, where,
                      "the answer would have {} bytes with register {}, {}; at most {}", bytes, r,
-                     typed.types[r].text(), limits::reply_bytes_max);
+                     typed.types[r].text(), reply_bytes_max);
   }
   if (request.train) return check_register("train.loss", request.train->loss);
   return {};
@@ -194,7 +195,7 @@ result<kept_plan_ptr> make_kept(const run_request& request, std::vector<input_ty
     if (why.code == device_errc::unknown_parameter) why.message += guess(*request.code, names, in);
     return why;
   }
-  if (auto ok = check_asked(request, *typed); !ok) return ok.error();
+  if (auto ok = check_asked(request, *typed, memory.reply_bytes_max()); !ok) return ok.error();
   auto made = std::make_shared<kept_plan>();
   for (auto& step : typed->code) made->operations.push_back(step.id);
   for (auto r : request.tensors) made->results.push_back(typed->types[r]);

@@ -14,7 +14,7 @@
 #include <caf/all.hpp>
 #include <fmt/format.h>
 
-#include "device/device_worker.hpp"
+#include "device/device.hpp"
 #include "tests/device/support.hpp"
 
 using namespace moxzi;
@@ -71,64 +71,55 @@ int letters(std::unique_ptr<backend> on, size_t steps) {
 
 /// Asks for one step after the other, as an actor's loop of `await` does.
 struct client_state {
-  device_worker_actor device;
-  run_request step;
+  device_handle device;
+  compiled_program step;
   size_t left = 0;
   double begin_us = 0;
   measured* out = nullptr;
 };
 
+[[noreturn]] void give_up(const caf::error& why) {
+  give_up(text_of(why));
+}
+
 void next_step(caf::stateful_actor<client_state>* self) {
   auto& mine = self->state;
   if (mine.left-- == 0) return self->quit();
   mine.begin_us = now_us();
-  mine.step.inputs[0].data = byte_string(testing::letters_text);
-  auto message = std::make_shared<const run_program>(run_program{"bench", mine.step});
-  self->request(mine.device, caf::infinite, run_program_ptr{std::move(message)})
-    .then([self](const device_answer_ptr& answer) {
-      auto& mine = self->state;
-      if (!answer->outcome) give_up(answer->outcome.error().message);
-      mine.out->times_us.push_back(now_us() - mine.begin_us);
-      mine.out->losses.push_back(answer->outcome->scalars[0]);
-      next_step(self);
-    });
+  mine.device.run(self, mine.step, {testing::text_tensor(testing::letters_text)})
+    .then(
+      [self](const run_reply& reply) {
+        auto& mine = self->state;
+        mine.out->times_us.push_back(now_us() - mine.begin_us);
+        mine.out->losses.push_back(reply.scalars[0]);
+        next_step(self);
+      },
+      [](caf::error& why) { give_up(why); });
 }
 
-caf::behavior client(caf::stateful_actor<client_state>* self, device_worker_actor device,
-                     size_t steps, measured* out) {
-  self->state.device = std::move(device);
-  self->state.step = testing::letters_step();
-  self->state.left = steps;
-  self->state.out = out;
+caf::behavior client(caf::stateful_actor<client_state>* self, device_handle device,
+                     compiled_program step, size_t steps, measured* out) {
+  self->state = {std::move(device), std::move(step), steps, 0, out};
   next_step(self);
   return {[](caf::ok_atom) {
     // nop
   }};
 }
 
-template <class Request>
-void must(caf::scoped_actor& self, const device_worker_actor& device, Request what) {
-  self->request(device, caf::infinite, std::make_shared<const Request>(std::move(what)))
-    .receive(
-      [](const device_answer_ptr& answer) {
-        if (!answer->outcome) give_up(answer->outcome.error().message);
-      },
-      [](const caf::error& why) { give_up(caf::to_string(why)); });
-}
-
 int call(std::unique_ptr<backend> on, size_t steps) {
   caf::actor_system_config config;
   caf::actor_system system(config);
-  device_thread thread;
-  auto device = spawn_device_worker(system, {std::move(on), {}, make_system_clock(), &thread});
+  opened_device opened(system, std::move(on), {});
+  auto device = opened.space("bench");
   caf::scoped_actor self(system);
-  must(self, device, define_params{"bench", testing::letters_params()});
-  must(self, device, define_optimizer{"bench", testing::letters_optimizer()});
+  auto fail = [](caf::error& why) { give_up(why); };
+  device.define(self, testing::letters_params()).receive([] {}, fail);
+  device.define(self, testing::letters_optimizer()).receive([] {}, fail);
+  compiled_program step;
+  device.compile(self, {testing::letters_step(), {{elem::u8, {1, 65}}}})
+    .receive([&step](const compiled_program& made) { step = made; }, fail);
   measured out;
-  auto actor = system.spawn(client, device, steps, &out);
-  self->wait_for(actor);
-  self->send_exit(device, caf::exit_reason::user_shutdown);
-  self->wait_for(device);
+  self->wait_for(system.spawn(client, device, step, steps, &out));
   out.print("device.call");
   return 0;
 }

@@ -34,7 +34,8 @@ ONLY_IN = [
 # Pure cores: no CAF, no clock, no socket.
 PURE = re.compile(
     r"^(base/|persist/record|persist/journal|actors/candid/|actors/principal|actors/canister_core"
-    r"|actors/wasm/|actors/build/|device/(?!messages|device_worker|device_supervisor|device_thread)"
+    r"|actors/wasm/|actors/build/|device/(?!messages|device_worker|device_supervisor|device_thread|caf_error|device_handle"
+    r"|opened_device)"
     r"|shapescript/(?!cli_main|run/|lsp/))")
 
 FILE_LINES_MAX = 500

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "device/program.hpp"
+
+/// Tensors from C++ values and back.
+namespace moxzi::device {
+
+/// How elements of a C++ type lie in a tensor.
+template <class T>
+constexpr elem elem_of() noexcept {
+  using plain = std::remove_cv_t<T>;
+  if constexpr (std::is_same_v<plain, float>)
+    return elem::f32;
+  else if constexpr (std::is_same_v<plain, double>)
+    return elem::f64;
+  else if constexpr (std::is_same_v<plain, int64_t>)
+    return elem::i64;
+  else if constexpr (std::is_same_v<plain, int32_t>)
+    return elem::i32;
+  else if constexpr (std::is_same_v<plain, uint32_t>)
+    return elem::u32;
+  else if constexpr (std::is_same_v<plain, int16_t>)
+    return elem::i16;
+  else if constexpr (std::is_same_v<plain, uint16_t>)
+    return elem::u16;
+  else if constexpr (std::is_same_v<plain, int8_t>)
+    return elem::i8;
+  else {
+    static_assert(std::is_same_v<plain, uint8_t>, "no element type of tensors");
+    return elem::u8;
+  }
+}
+
+/// A tensor that takes the values over, without a copy. That there are as many as `dims` says is
+/// checked when the tensor is used.
+template <class T>
+tensor make_tensor(std::vector<T> values, std::vector<uint32_t> dims) {
+  auto kept = std::make_shared<const std::vector<T>>(std::move(values));
+  byte_view bytes(reinterpret_cast<const char*>(kept->data()), kept->size() * sizeof(T));
+  return {shared_bytes(std::move(kept), bytes), elem_of<T>(), std::move(dims)};
+}
+
+/// A tensor over values that live as long as `owner` does, without a copy.
+template <class T>
+tensor make_tensor(std::shared_ptr<const void> owner, std::span<const T> values,
+                   std::vector<uint32_t> dims) {
+  byte_view bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  return {shared_bytes(std::move(owner), bytes), elem_of<T>(), std::move(dims)};
+}
+
+/// The elements where they lie. `T` must be the C++ type of the tensor's elements.
+template <class T>
+std::span<const T> elements(const tensor& of) {
+  moxzi_assert(of.type == elem_of<T>(), "a tensor of {}", name_of(of.type));
+  return {reinterpret_cast<const T*>(of.data.data()), of.data.size() / sizeof(T)};
+}
+
+} // namespace moxzi::device
