@@ -5,18 +5,18 @@
 #include "actors/candid/conformance.hpp"
 #include "actors/candid/did_parser.hpp"
 #include "actors/candid/did_printer.hpp"
+#include "tests/fuzz/timing/timed_input.hpp"
 
 using namespace moxzi;
 using namespace moxzi::candid;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+void moxzi::fuzz::check_input(const uint8_t* data, size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   (void)run_conformance(text);
   const auto first = parse_did(text);
-  if (!first) return 0;
+  if (!first) return;
   const auto printed = did_text(*first);
   const auto second = parse_did(printed);
   if (!second || did_text(*second) != printed) std::abort();
   if (!check_compatible(*first, *second) || !check_compatible(*second, *first)) std::abort();
-  return 0;
 }

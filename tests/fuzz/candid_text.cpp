@@ -8,6 +8,7 @@
 #include "actors/candid/text.hpp"
 #include "tests/actors/candid/random_pair.hpp"
 #include "tests/fuzz/candid_types.hpp"
+#include "tests/fuzz/timing/timed_input.hpp"
 
 using namespace moxzi;
 using namespace moxzi::candid;
@@ -29,13 +30,12 @@ void check(const tuple_type& types, const std::vector<value>& values) {
 
 } // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
+void moxzi::fuzz::check_input(const uint8_t* data, size_t size) {
+  if (size == 0) return;
   const std::string_view text{reinterpret_cast<const char*>(data + 1), size - 1};
   const auto& types = fuzzed_types(data[0]);
   if (const auto values = text_to_values(types, text)) check(types, *values);
   if (const auto message = text_to_message(text)) {
     check(make_tuple_type(message->types, message->items), message->values);
   }
-  return 0;
 }
