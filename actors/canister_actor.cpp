@@ -22,6 +22,15 @@ rejection no_method(const std::string& actor, const std::string& method,
     fmt::format("actor '{}' has no method '{}'{}", actor, method, did_you_mean(method, known)));
 }
 
+/// What the code exports a method of its interface as. Motoko's `loop_` (a keyword is no name
+/// there) is `loop` in the interface that its compiler writes, and still `loop_` among the exports.
+std::string exported_name(const actor_body& code, const std::string& method) {
+  const auto has = [&code](const std::string& name) {
+    return code.has_update(name) || code.has_query(name);
+  };
+  return has(method) || !has(method + "_") ? method : method + "_";
+}
+
 } // namespace
 
 canister_state::~canister_state() {
@@ -74,7 +83,7 @@ void canister_state::call(const net::http_call_ptr& what) {
   request.identity = {principal::anonymous(), setup_->settings.epoch, ++outside_calls_};
   request.origin = request_origin::outside;
   request.mode = what->kind == net::call_kind::query ? request_mode::query : request_mode::update;
-  request.method = what->method;
+  request.method = exported_name(*setup_->body, what->method);
   request.argument = *std::move(argument);
   origins_.emplace(request.identity, outside_call{what});
   feed(std::move(request));

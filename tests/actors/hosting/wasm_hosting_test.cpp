@@ -91,6 +91,14 @@ TEST_F(MotokoHosting, SelfCallsAndCaughtRejectsWork) {
   EXPECT_EQ(post("tour", "catch_other", "[]").body, R"(["caught"])"); // nobody has that principal
 }
 
+TEST_F(MotokoHosting, MethodsNamedLikeKeywordsAreCalledByTheNamesOfTheInterface) {
+  host("tour");
+  EXPECT_EQ(post("tour", "loop", "[]").body, "[11]"); // exported as `loop_`
+  EXPECT_EQ(query("tour", "if"), "[12]");
+  EXPECT_EQ(post("tour", "call_loop", "[]").body, "[11]");
+  EXPECT_EQ(post("tour", "loop_", "[]").status, 404);
+}
+
 TEST_F(MotokoHosting, WhatPrecedesAnAwaitStaysAndFinallyRuns) {
   host("tour");
   EXPECT_EQ(post("tour", "call_and_trap", "[]").status, 422);
