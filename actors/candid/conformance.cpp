@@ -84,7 +84,8 @@ private:
       }
       if (!in_.expect(":")) return false;
     }
-    if (!parser_.tuple(in_, s.types)) return false;
+    std::vector<std::string> names;
+    if (!parser_.tuple(in_, s.types, names)) return false;
     if (in_.peek().kind == token::form::text) s.description = in_.take().bytes;
     statements_.push_back(std::move(s));
     return true;

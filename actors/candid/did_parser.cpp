@@ -1,9 +1,9 @@
 #include "actors/candid/did_parser.hpp"
 
-#include <deque>
 #include <filesystem>
 #include <set>
 
+#include "actors/candid/did_files.hpp"
 #include "actors/candid/grammar.hpp"
 
 namespace moxzi::candid {
@@ -20,42 +20,49 @@ public:
     // nop
   }
 
-  result<interface> read(std::string_view text) {
-    lexer in{text};
-    if (!file(in, true)) return failure_ ? *failure_ : in.failure();
-    std::vector<type_ref*> held;
-    for (auto& ref : init_) held.push_back(&ref);
-    if (service_) held.push_back(&*service_);
-    for (auto& ref : merged_) held.push_back(&ref);
-    for (auto& alias : aliases_) held.push_back(&alias.type);
-    if (auto done = parser_.resolve(held); !done)
-      return in_file(parser_.failed_text(), done.error());
-    if (auto done = check_services(); !done) return done.error();
-    if (auto done = merge_services(); !done) return done.error();
-    auto made = make_interface(std::make_shared<const type_table>(std::move(types_)), service_,
+  result<interface> read(std::string_view text, const std::string& name) {
+    files_.add(std::filesystem::path{name}.lexically_normal().string(), std::string{text});
+    if (!file(0)) return *failure_;
+    if (auto done = resolve(); !done) return done.error();
+    auto service = whole_service();
+    if (!service) return service.error();
+    auto made = make_interface(std::make_shared<const type_table>(std::move(types_)), *service,
                                std::move(init_));
     made.service_name = service_name_;
-    made.has_constructor = has_constructor_;
+    made.has_constructor = files_[0].init.has_value();
+    made.init_names = std::move(init_names_);
     return made;
   }
 
 private:
-  bool file(lexer& in, bool is_main) {
+  /// False with `failure_` set, path included.
+  bool file(size_t index) {
+    lexer in{files_[index].text};
+    const bool ok = definitions(in, index) && main_service(in, index);
+    if (!ok && !failure_) failure_ = files_.in_file(index, in.failure());
+    files_[index].is_open = false;
+    return ok;
+  }
+
+  bool definitions(lexer& in, size_t index) {
     for (;;) {
       const auto offset = in.peek().offset;
       if (in.accept("type")) {
         if (!parser_.definition(in)) return false;
       } else if (in.accept("import")) {
-        if (!import(in, offset)) return false;
+        if (!import(in, index, offset)) return false;
       } else {
-        break;
+        return true;
       }
       if (!in.accept(";") && in.peek().kind != token::form::end && !in.is("service")) {
         return in.fail_expected("';'");
       }
     }
+  }
+
+  bool main_service(lexer& in, size_t index) {
     const bool has_service = in.accept("service");
-    if (has_service && !service(in, is_main)) return false;
+    if (has_service && !service(in, index)) return false;
     if (has_service) in.accept(";");
     if (in.failed()) return false;
     if (in.peek().kind == token::form::end) return true;
@@ -63,166 +70,137 @@ private:
                                         : "'type', 'import' or 'service'");
   }
 
-  bool import(lexer& in, size_t offset) {
+  bool import(lexer& in, size_t importer, size_t offset) {
     const bool with_service = in.accept("service");
     if (in.peek().kind != token::form::text) return in.fail_expected("the path of a file");
-    const auto path = resolved(in.take().bytes, in.text());
+    const auto path = files_.resolved(importer, in.take().bytes);
     if (!load_) return in.fail_at(offset, "imports cannot be followed here");
-    if (!loaded_.insert(path).second) return true;
-    auto text = load_(path);
-    if (!text) return in.fail_at(offset, text.error().message);
-    if (loaded_.size() > imports_max) return in.fail_at(offset, "too many imports");
-    files_.push_back({path, std::move(*text)});
-    lexer imported{files_.back().text};
-    const auto outer = take_service_;
-    const auto outer_import = import_;
-    const auto services = merged_.size();
-    take_service_ = with_service;
-    import_ = {in.text(), offset};
-    if (!file(imported, false)) {
-      if (!failure_) {
-        failure_ = imported.failure();
-        failure_->message = path + ":" + failure_->message;
-      }
+    auto imported = files_.find(path);
+    if (imported && files_[*imported].is_open) {
+      return in.fail_at(offset, "the imports go round: " + files_.cycle(*imported));
+    }
+    if (!imported) {
+      auto text = load_(path);
+      if (!text) return in.fail_at(offset, text.error().message);
+      if (files_.size() > imports_max) return in.fail_at(offset, "too many imports");
+      imported = files_.add(path, std::move(*text));
+      if (!file(*imported)) return false;
+    }
+    files_[importer].imports.push_back(*imported);
+    return !with_service || import_service(in, importer, *imported, offset);
+  }
+
+  bool import_service(lexer& in, size_t importer, size_t imported, size_t offset) {
+    const auto& from = files_[imported];
+    if (from.init) {
+      failure_ = files_.in_file(imported,
+                                error_at(from.text, *from.init, candid_errc::syntax,
+                                         "a service with arguments of its own cannot be imported"));
       return false;
     }
-    take_service_ = outer;
-    import_ = outer_import;
-    if (with_service && merged_.size() == services) {
-      return in.fail_at(offset, fmt::format("{} has no service", path));
+    if (files_.services_of(imported).empty()) {
+      return in.fail_at(offset, fmt::format("{} has no service", from.path));
     }
+    files_[importer].service_imports.push_back({imported, offset});
     return true;
   }
 
-  /// The path of a file that the file with this text imports: from where the main file is.
-  std::string resolved(const std::string& path, std::string_view importer) const {
-    const auto folder = std::filesystem::path{path_of(importer)}.parent_path();
-    return (folder / path).lexically_normal().string();
-  }
-
-  /// Of an imported file; empty for the main one.
-  std::string path_of(std::string_view text) const {
-    for (const auto& f : files_) {
-      if (f.text.data() == text.data()) return f.path;
-    }
-    return {};
-  }
-
-  error in_file(std::string_view text, error what) const {
-    const auto path = path_of(text);
-    if (!path.empty()) what.message = path + ":" + what.message;
-    return what;
-  }
-
-  bool service(lexer& in, bool is_main) {
+  bool service(lexer& in, size_t index) {
     std::string name;
     if (in.peek().kind == token::form::name) name = in.take().raw;
     if (!in.expect(":")) return false;
     std::vector<type_ref> init;
-    const auto start = in.peek().offset;
-    const bool has_constructor = in.is("(");
-    if (has_constructor && (!parser_.tuple(in, init) || !in.expect("->"))) return false;
+    std::vector<std::string> names;
+    if (in.is("(")) {
+      files_[index].init = in.peek().offset;
+      if (!parser_.tuple(in, init, names) || !in.expect("->")) return false;
+    }
     type_ref type;
     if (in.is("{")) {
       if (!parser_.actor(in, type)) return false;
     } else if (in.peek().kind == token::form::name && is_plain_name(in.peek().raw)) {
       const auto alias = in.take();
       type = parser_.named(alias.raw, in, alias.offset);
-      aliases_.push_back({type, in.text(), alias.offset});
+      aliases_.push_back({index, alias.offset});
     } else {
       return in.fail_expected("a service type");
     }
-    if (is_main) {
-      service_ = type;
-      service_name_ = std::move(name);
-      init_ = std::move(init);
-      has_constructor_ = has_constructor;
-    } else if (take_service_) {
-      if (has_constructor) {
-        return in.fail_at(start, "a service with arguments of its own cannot be imported");
-      }
-      merged_.push_back(type);
-      imports_.push_back(import_);
-    }
+    files_[index].service = type;
+    if (index > 0) return true;
+    service_name_ = std::move(name);
+    init_ = std::move(init);
+    init_names_ = std::move(names);
     return true;
   }
 
-  result<void> check_services() const {
+  result<void> resolve() {
+    std::vector<type_ref*> held;
+    for (auto& ref : init_) held.push_back(&ref);
+    for (size_t i = 0; i < files_.size(); ++i) {
+      if (files_[i].service) held.push_back(&*files_[i].service);
+    }
+    const auto visible = files_.visible();
+    const auto sees = [&](std::string_view user, std::string_view definer) {
+      return visible[files_.index_of(user)][files_.index_of(definer)];
+    };
+    if (auto done = parser_.resolve(held, sees); !done) {
+      return files_.in_file(files_.index_of(parser_.failed_text()), done.error());
+    }
     for (const auto& alias : aliases_) {
-      const auto form = types_.kind_of(alias.type);
+      const auto form = types_.kind_of(*files_[alias.file].service);
       if (form == kind::service) continue;
-      return in_file(alias.text,
-                     error_at(alias.text, alias.offset, candid_errc::syntax,
-                              fmt::format("the service is no service type but {}", keyword(form))));
+      return refuse_at(alias.file, alias.offset,
+                       fmt::format("the service is no service type but {}", keyword(form)));
     }
     return {};
   }
 
+  error refuse_at(size_t index, size_t offset, std::string_view reason) const {
+    return files_.in_file(index, error_at(files_[index].text, offset, candid_errc::syntax, reason));
+  }
+
   /// `import service`: the methods of the imported ones join ours.
-  result<void> merge_services() {
-    if (merged_.empty()) return {};
+  result<std::optional<type_ref>> whole_service() {
+    if (files_[0].service_imports.empty()) return files_[0].service;
     std::vector<method> all;
     std::set<std::string> names;
-    const auto take = [&](type_ref type) -> const method* {
-      for (const auto& m : types_.methods(type)) {
-        if (!names.insert(m.name).second) return &m;
+    for (const auto& from : files_.services_of(0)) {
+      for (const auto& m : types_.methods(*files_[from.file].service)) {
+        if (!names.insert(m.name).second) {
+          return refuse_at(
+            from.importer, from.offset,
+            fmt::format("method '{}' of the imported service is declared twice", m.name));
+        }
         all.push_back(m);
       }
-      return nullptr;
-    };
-    if (service_) take(*service_);
-    for (size_t i = 0; i < merged_.size(); ++i) {
-      const auto* twice = take(merged_[i]);
-      if (twice == nullptr) continue;
-      const auto& at = imports_[i];
-      return in_file(at.text,
-                     error_at(at.text, at.offset, candid_errc::syntax,
-                              fmt::format("method '{}' of the imported service is declared twice",
-                                          twice->name)));
     }
-    service_ = types_.declare();
-    return types_.set_service(*service_, std::move(all));
+    const auto made = types_.declare();
+    if (auto done = types_.set_service(made, std::move(all)); !done) return done.error();
+    return std::optional{made};
   }
 
   /// `service : NAME`
   struct service_alias {
-    type_ref type;
-    std::string_view text; ///< of the file
-    size_t offset = 0;
-  };
-
-  struct file_text {
-    std::string path; ///< from where the main file is
-    std::string text;
-  };
-
-  /// Where an import is written.
-  struct place {
-    std::string_view text; ///< of the file
+    size_t file = 0;
     size_t offset = 0;
   };
 
   const did_loader& load_;
   type_table types_;
   type_parser parser_{types_};
-  std::set<std::string> loaded_;
-  std::deque<file_text> files_;  ///< the imported ones
-  std::vector<type_ref> merged_; ///< services of `import service`
-  std::vector<place> imports_;   ///< of each of these, that which brought it
-  place import_;                 ///< of the file being read
+  did_files files_;
   std::vector<service_alias> aliases_;
-  bool take_service_ = false;
-  std::optional<type_ref> service_;
   std::string service_name_;
   std::vector<type_ref> init_;
-  bool has_constructor_ = false;
-  std::optional<error> failure_; ///< in an imported file
+  std::vector<std::string> init_names_;
+  std::optional<error> failure_; ///< with the path of its file
 };
 
 } // namespace
 
-result<interface> parse_did(std::string_view text, const did_loader& load) {
-  return did_reader{load}.read(text);
+result<interface> parse_did(std::string_view text, const did_loader& load,
+                            const std::string& name) {
+  return did_reader{load}.read(text, name);
 }
 
 result<tuple_type> parse_types(std::string_view text, const interface* names) {
@@ -231,7 +209,8 @@ result<tuple_type> parse_types(std::string_view text, const interface* names) {
   type_parser parser{*types};
   lexer in{text};
   std::vector<type_ref> items;
-  if (!parser.tuple(in, items)) return in.failure();
+  std::vector<std::string> labels;
+  if (!parser.tuple(in, items, labels)) return in.failure();
   if (in.peek().kind != token::form::end) in.fail_expected("the end");
   if (in.failed()) return in.failure();
   std::vector<type_ref*> held;

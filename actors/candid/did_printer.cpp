@@ -34,9 +34,16 @@ public:
     return text;
   }
 
-  std::string tuple(std::span<const type_ref> items) {
+  /// `name_of(i)` is the name of the i-th item, or empty.
+  template <class Names>
+  std::string tuple(std::span<const type_ref> items, Names name_of) {
     std::string text = "(";
-    for (const auto item : items) text += (text.size() > 1 ? ", " : "") + use(item);
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (i > 0) text += ", ";
+      const std::string_view name = name_of(i);
+      if (!name.empty()) text += (is_plain_name(name) ? std::string{name} : quoted(name)) + " : ";
+      text += use(items[i]);
+    }
     return text + ")";
   }
 
@@ -74,7 +81,10 @@ private:
   }
 
   std::string signature(type_ref type) {
-    auto text = tuple(types_.arguments(type)) + " -> " + tuple(types_.results(type));
+    const auto arguments = types_.arguments(type);
+    const auto name = [this, type](size_t i) { return types_.parameter_name(type, i); };
+    const auto result_name = [&](size_t i) { return name(arguments.size() + i); };
+    auto text = tuple(arguments, name) + " -> " + tuple(types_.results(type), result_name);
     const auto set = types_.annotations(type);
     if (set & annotation::query) text += " query";
     if (set & annotation::composite_query) text += " composite_query";
@@ -127,7 +137,7 @@ std::string type_text(const type_table& types, type_ref type) {
 }
 
 std::string tuple_text(const tuple_type& types) {
-  return printer{*types.types}.tuple(types.items);
+  return printer{*types.types}.tuple(types.items, [](size_t) { return std::string_view{}; });
 }
 
 std::string did_text(const interface& what) {
@@ -142,7 +152,10 @@ std::string did_text(const interface& what) {
   text += "service ";
   if (!what.service_name.empty()) text += what.service_name + " ";
   text += ": ";
-  if (what.has_constructor) text += out.tuple(what.init.items) + " -> ";
+  const auto init_name = [&what](size_t i) {
+    return i < what.init_names.size() ? std::string_view{what.init_names[i]} : std::string_view{};
+  };
+  if (what.has_constructor) text += out.tuple(what.init.items, init_name) + " -> ";
   return text + out.service(*what.service) + "\n";
 }
 

@@ -50,15 +50,21 @@ bool type_parser::definition(lexer& in) {
   if (auto done = types_.define(name.raw, meaning); !done) {
     return in.fail_at(name.offset, done.error().message);
   }
+  definers_.emplace(name.raw, in.text());
   return true;
 }
 
 type_ref type_parser::named(std::string_view name, const lexer& in, size_t offset) {
   auto at = uses_.find(name);
   if (at == uses_.end()) {
-    at = uses_.emplace(std::string{name}, use{types_.declare(), in.text(), offset}).first;
+    at = uses_.emplace(std::string{name}, uses{{types_.declare(), in.text(), offset}}).first;
   }
-  return at->second.standin;
+  auto& all = at->second;
+  const auto standin = all.front().standin;
+  const bool is_known = std::any_of(
+    all.begin(), all.end(), [&in](const use& one) { return one.text.data() == in.text().data(); });
+  if (!is_known) all.push_back({standin, in.text(), offset});
+  return standin;
 }
 
 bool type_parser::type(lexer& in, type_ref& out) {
@@ -175,18 +181,21 @@ bool type_parser::one_field(lexer& in, bool is_record, std::vector<field_spec>& 
   return true;
 }
 
-bool type_parser::tuple(lexer& in, std::vector<type_ref>& out) {
+bool type_parser::tuple(lexer& in, std::vector<type_ref>& out, std::vector<std::string>& names) {
   if (!in.expect("(")) return false;
-  std::set<std::string> names;
+  std::set<std::string> taken;
   while (!in.is(")")) {
+    names.emplace_back();
     const auto form = in.peek().kind;
     if ((form == token::form::name || form == token::form::text) && in.peek_second().raw == ":") {
       const auto name = in.take();
       in.take();
-      const std::string label{form == token::form::text ? std::string_view{name.bytes} : name.raw};
-      if (!names.insert(label).second) {
+      std::string label{form == token::form::text ? std::string_view{name.bytes} : name.raw};
+      if (!is_utf8(label)) return in.fail_at(name.offset, "a name that is not UTF-8");
+      if (!taken.insert(label).second) {
         return in.fail_at(name.offset, fmt::format("'{}' names two of them", label));
       }
+      names.back() = std::move(label);
     }
     type_ref item;
     if (!type(in, item)) return false;
@@ -201,7 +210,8 @@ bool type_parser::func(lexer& in, type_ref& out) {
   out = types_.declare();
   std::vector<type_ref> arguments;
   std::vector<type_ref> results;
-  if (!tuple(in, arguments) || !in.expect("->") || !tuple(in, results)) return false;
+  std::vector<std::string> names;
+  if (!tuple(in, arguments, names) || !in.expect("->") || !tuple(in, results, names)) return false;
   uint8_t set = 0;
   for (;;) {
     const auto offset = in.peek().offset;
@@ -217,6 +227,9 @@ bool type_parser::func(lexer& in, type_ref& out) {
     }
   }
   types_.set_func(out, arguments, results, set);
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty()) types_.name_parameter(out, i, std::move(names[i]));
+  }
   return true;
 }
 
@@ -259,19 +272,34 @@ error type_parser::fail_use(const use& used, candid_errc code, std::string_view 
   return error_at(used.text, used.offset, code, reason);
 }
 
-result<void> type_parser::resolve(std::span<type_ref* const> extra) {
+result<const type_ref*> type_parser::meaning_of(std::string_view name, const uses& all,
+                                                const visibility& sees) {
+  const auto* meaning = types_.lookup(name);
+  if (meaning == nullptr) {
+    return fail_use(all.front(), candid_errc::unknown_name,
+                    fmt::format("type '{}' is not defined", name));
+  }
+  const auto definer = definers_.find(name);
+  if (!sees || definer == definers_.end()) return meaning;
+  for (const auto& used : all) {
+    if (sees(used.text, definer->second)) continue;
+    return fail_use(used, candid_errc::unknown_name,
+                    fmt::format("type '{}' is defined neither here nor in an imported file", name));
+  }
+  return meaning;
+}
+
+result<void> type_parser::resolve(std::span<type_ref* const> extra, const visibility& sees) {
   std::vector<type_ref> targets;
   for (uint32_t i = 0; i < types_.size(); ++i) targets.push_back(type_ref::entry(i));
-  for (const auto& [name, used] : uses_) {
-    const auto* meaning = types_.lookup(name);
-    if (meaning == nullptr) {
-      return fail_use(used, candid_errc::unknown_name,
-                      fmt::format("type '{}' is not defined", name));
-    }
-    targets[used.standin.index()] = *meaning;
+  for (const auto& [name, all] : uses_) {
+    const auto meaning = meaning_of(name, all, sees);
+    if (!meaning) return meaning.error();
+    targets[all.front().standin.index()] = **meaning;
   }
   // An alias of an alias leads on; more steps than names is a circle.
-  for (const auto& [name, used] : uses_) {
+  for (const auto& [name, all] : uses_) {
+    const auto& used = all.front();
     auto& target = targets[used.standin.index()];
     std::vector<uint32_t> way;
     while (target.is_entry() && targets[target.index()] != target && way.size() <= uses_.size()) {

@@ -32,9 +32,10 @@ struct interface {
   std::shared_ptr<const type_table> types;
   std::optional<type_ref> service;
   std::string service_name;
-  bool has_constructor = false;     ///< the service was given as `(arguments) -> …`
-  tuple_type init;                  ///< empty unless `has_constructor`
-  std::vector<method_type> methods; ///< in ascending order of names
+  bool has_constructor = false;        ///< the service was given as `(arguments) -> …`
+  tuple_type init;                     ///< empty unless `has_constructor`
+  std::vector<std::string> init_names; ///< of its arguments; empty for those without
+  std::vector<method_type> methods;    ///< in ascending order of names
 
   /// The method of this name, or null.
   const method_type* find(std::string_view name) const noexcept;

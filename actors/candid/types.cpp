@@ -84,6 +84,11 @@ std::string_view type_table::type_name(type_ref type) const noexcept {
   return at == entry_names_.end() ? std::string_view{} : definitions_[at->second].first;
 }
 
+std::string_view type_table::parameter_name(type_ref func, size_t i) const noexcept {
+  const auto at = tuple_names_.find(entries_[func.index()].first + static_cast<uint32_t>(i));
+  return at == tuple_names_.end() ? std::string_view{} : at->second;
+}
+
 const type_ref* type_table::lookup(std::string_view name) const noexcept {
   const auto at = definition_index_.find(name);
   return at == definition_index_.end() ? nullptr : &definitions_[at->second].second;
@@ -166,6 +171,10 @@ void type_table::set_func(type_ref entry, std::span<const type_ref> arguments,
   e.results = static_cast<uint32_t>(results.size());
   tuples_.insert(tuples_.end(), arguments.begin(), arguments.end());
   tuples_.insert(tuples_.end(), results.begin(), results.end());
+}
+
+void type_table::name_parameter(type_ref func, size_t i, std::string name) {
+  tuple_names_[entries_[func.index()].first + static_cast<uint32_t>(i)] = std::move(name);
 }
 
 result<void> type_table::set_service(type_ref entry, std::vector<method> methods) {

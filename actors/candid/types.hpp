@@ -158,6 +158,8 @@ public:
     const auto& e = entries_[type.index()];
     return {tuples_.data() + e.first + e.count, e.results};
   }
+  /// The name of an argument, or (counted on) of a result; empty if it has none. For readers only.
+  std::string_view parameter_name(type_ref func, size_t i) const noexcept;
   /// Of a `func`: a set of `annotation`.
   uint8_t annotations(type_ref type) const noexcept {
     return entries_[type.index()].annotations;
@@ -204,6 +206,8 @@ public:
   result<void> set_variant(type_ref entry, std::vector<field_spec> tags);
   void set_func(type_ref entry, std::span<const type_ref> arguments,
                 std::span<const type_ref> results, uint8_t annotations);
+  /// Names an argument, or (counted on) a result.
+  void name_parameter(type_ref func, size_t i, std::string name);
   /// Fails if two methods have one name.
   result<void> set_service(type_ref entry, std::vector<method> methods);
   void set_future(type_ref entry);
@@ -240,6 +244,7 @@ private:
   std::vector<entry> entries_;
   std::vector<field> fields_;
   std::vector<type_ref> tuples_;
+  std::map<uint32_t, std::string> tuple_names_; ///< by place in tuples_, where one has a name
   std::vector<method> methods_;
   std::vector<std::string> names_;
   std::vector<std::pair<std::string, type_ref>> definitions_;

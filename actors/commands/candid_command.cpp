@@ -70,10 +70,11 @@ result<byte_string> hex_of(const std::string& argument) {
 result<candid::interface> read_did(const std::string& path) {
   auto text = read_file(path, limits::did_bytes_max);
   if (!text) return text.error();
-  const auto folder = std::filesystem::path{path}.parent_path();
-  auto made = candid::parse_did(*text, [folder](const std::string& name) {
+  const std::filesystem::path file{path};
+  const auto load = [folder = file.parent_path()](const std::string& name) {
     return read_file((folder / name).string(), limits::did_bytes_max);
-  });
+  };
+  auto made = candid::parse_did(*text, load, file.filename().string());
   if (!made) return error{made.error().code, path + ":" + made.error().message};
   return made;
 }

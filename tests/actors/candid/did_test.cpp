@@ -107,9 +107,98 @@ TEST(did, errors_name_line_and_column) {
   EXPECT_EQ(reason("type a = nat $"), "1:14: '$' begins nothing");
 }
 
+namespace {
+
+/// Reads one of a few files.
+result<interface> read_of(const std::map<std::string, std::string>& files,
+                          const std::string& name) {
+  const did_loader load = [&files](const std::string& path) -> result<std::string> {
+    const auto at = files.find(path);
+    if (at == files.end()) return fail(base_errc::io, "{}: no such file", path);
+    return at->second;
+  };
+  return parse_did(files.at(name), load, name);
+}
+
+std::string reason_of(const std::map<std::string, std::string>& files) {
+  const auto made = read_of(files, "main.did");
+  return made ? "accepted" : made.error().message;
+}
+
+} // namespace
+
+TEST(did, an_imported_file_stands_alone) {
+  EXPECT_EQ(
+    reason_of({{"main.did", "type mine = nat; import \"b.did\""}, {"b.did", "type b = mine"}}),
+    "b.did:1:10: type 'mine' is defined neither here nor in an imported file");
+  // Nor does it see what stands beside it; what it imports it sees however far away.
+  EXPECT_EQ(reason_of({{"main.did", "import \"a.did\"; import \"b.did\""},
+                       {"a.did", "type a = nat"},
+                       {"b.did", "service : { f : () -> (a) }"}}),
+            "b.did:1:24: type 'a' is defined neither here nor in an imported file");
+  EXPECT_EQ(
+    reason_of({{"main.did", "import \"c.did\"; type x = a; type y = record { a; b }"},
+               {"a.did", "type a = nat"},
+               {"b.did", "import \"a.did\"; type b = a"},
+               {"c.did", "import \"b.did\"; import \"a.did\"; type c = vec record { a; b }"}}),
+    "accepted");
+}
+
+TEST(did, imports_that_go_round_are_named) {
+  EXPECT_EQ(reason_of({{"main.did", "import \"main.did\""}}),
+            "1:1: the imports go round: main.did -> main.did");
+  EXPECT_EQ(reason_of({{"main.did", "type t = nat;\nimport \"sub/b.did\""},
+                       {"sub/b.did", "import \"c.did\""},
+                       {"sub/c.did", "type c = nat; import service \"../main.did\""}}),
+            "sub/c.did:1:15: the imports go round: main.did -> sub/b.did -> sub/c.did -> main.did");
+  EXPECT_EQ(reason_of({{"main.did", "import \"a.did\""},
+                       {"a.did", "import \"b.did\""},
+                       {"b.did", "import \"./a.did\""}}),
+            "b.did:1:1: the imports go round: a.did -> b.did -> a.did");
+}
+
+TEST(did, services_come_only_where_they_are_asked_for) {
+  std::map<std::string, std::string> files{
+    {"main.did", ""},
+    {"b.did", "import service \"c.did\"; service : { b : () -> () }"},
+    {"c.did", "service : { c : () -> () }"},
+    {"d.did", "import service \"c.did\"; import \"b.did\""},
+    {"e.did", "import \"b.did\"; import \"d.did\""},
+    {"g.did", "import \"c.did\"; service : { c : (nat) -> () }"}};
+  const auto methods = [&files](const std::string& text) {
+    files["main.did"] = text;
+    const auto made = read_of(files, "main.did");
+    if (!made) return made.error().message;
+    std::string names = made->service ? "" : "none";
+    for (const auto& m : made->methods) names += m.name;
+    return names;
+  };
+  EXPECT_EQ(methods("import \"b.did\""), "none"); // with what `b` imports
+  EXPECT_EQ(methods("import \"b.did\"; service : { m : () -> () }"), "m");
+  EXPECT_EQ(methods("import service \"b.did\"; service : { m : () -> () }"), "bcm");
+  EXPECT_EQ(methods("import \"b.did\"; import service \"b.did\""), "bc");
+  EXPECT_EQ(methods("import service \"b.did\"; import \"b.did\""), "bc");
+  EXPECT_EQ(methods("import service \"b.did\"; import service \"b.did\""), "bc");
+  EXPECT_EQ(methods("import service \"d.did\"; import service \"b.did\""), "bc"); // `c` once
+  EXPECT_EQ(methods("import service \"e.did\""), "1:1: e.did has no service");
+  EXPECT_EQ(methods("import service \"c.did\"; import service \"g.did\""),
+            "1:25: method 'c' of the imported service is declared twice");
+}
+
+TEST(did, names_of_arguments_are_printed) {
+  const std::string text =
+    R"(type F = func (a : nat, "with blanks" : text, bool) -> (r : nat) query;
+service : (owner : principal, nat) -> {
+  f : F;
+  g : (nat, x : nat) -> (ok : bool, text);
+}
+)";
+  EXPECT_EQ(did_text(parse_did(text).value()), text);
+}
+
 TEST(did, imports_bring_types_and_when_asked_methods) {
   const std::map<std::string, std::string> files{
-    {"types.did", "import \"types.did\"; type T = record { a : nat }"},
+    {"types.did", "type T = record { a : nat }"},
     {"base.did", "import \"types.did\"; service : { ping : (T) -> () }"},
     {"bad.did", "type x = "}};
   const did_loader load = [&files](const std::string& path) -> result<std::string> {
