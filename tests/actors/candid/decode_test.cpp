@@ -56,6 +56,13 @@ TEST(decode, over_long_numbers_are_allowed_and_bounded) {
   EXPECT_EQ(read(endless + "00", "(nat)"), "! byte 20008: a number longer than 65536 bits");
 }
 
+TEST(decode, functions_without_an_answer_have_no_results) {
+  EXPECT_EQ(read("016a0000010200", "()"), "()"); // func () -> () oneway
+  EXPECT_EQ(read("016a017d00010200", "()"), "()");
+  EXPECT_EQ(read("016a00017d010200", "()"), "! byte 11: a oneway function with results");
+  EXPECT_EQ(read("016a00017d02010200", "()").substr(0, 1), "!"); // query too
+}
+
 TEST(decode, records_are_matched_by_id) {
   // record {1 : int; 5 : text}
   const std::string wire = "016c02017c057101002a0268"
