@@ -62,6 +62,9 @@ inline constexpr size_t candid_empty_values_max = 1'000'000;
 inline constexpr size_t candid_integer_bits_max = 65'536;
 /// Text of one `.did` file.
 inline constexpr size_t did_bytes_max = 1u << 20;
+/// Values that one JSON body, or a reply shown as JSON, may have; one takes 40 bytes while it is
+/// there, and a million some 50 ms. As many as `[1,1,…]` has in the largest body.
+inline constexpr size_t json_values_max = 1u << 20;
 /// Levels of arrays and objects in JSON.
 inline constexpr int json_depth_max = 128;
 

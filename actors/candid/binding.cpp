@@ -47,6 +47,21 @@ void declarations::add_method(std::string_view name, std::string_view note,
     fmt::format("  {} : {} -> {}{};\n", name, tuple_text(arguments), tuple_text(results), marks);
 }
 
+bool declarations::takes_bytes(type_ref type) const {
+  switch (types_.kind_of(type)) {
+    case kind::null:
+    case kind::reserved:
+      return false;
+    case kind::record: {
+      const auto all = types_.fields(type);
+      return std::any_of(all.begin(), all.end(),
+                         [this](const field& f) { return takes_bytes(f.type); });
+    }
+    default:
+      return true;
+  }
+}
+
 interface declarations::service() const {
   auto types = std::make_shared<type_table>(types_);
   const auto actor = types->declare();

@@ -55,6 +55,9 @@ public:
                   const std::vector<typed_text>& arguments, const std::vector<typed_text>& results,
                   uint8_t annotations = 0);
 
+  /// False if values of the type take no bytes: a few bytes could say that there are millions.
+  bool takes_bytes(type_ref type) const;
+
   /// The types and methods added so far.
   candid::interface service() const;
   /// The `.did` file: `type … = …;` for all that was defined, and the service.
@@ -72,7 +75,10 @@ template <class T>
 struct form : typed_text {
   /// Takes a value of the type apart. It has the type's shape, as `decode` makes it.
   std::function<T(value)> read;
-  /// Appends the value as a message has it.
+  /// Appends the value as a message has it. What is written can be read within the usual quota, as
+  /// with `encode`: no type refers to itself, so nothing nests deeper than its declaration, and all
+  /// elements take bytes (see `vec_of`), so there are no more values than bytes and declared
+  /// fields. Texts must be UTF-8.
   std::function<void(writer&, const T&)> append;
 };
 
@@ -89,6 +95,7 @@ form<byte_string> blob_form(declarations& in);
 
 template <class T>
 form<std::vector<T>> vec_of(declarations& in, form<T> element) {
+  moxzi_assert(in.takes_bytes(element.type), "a vector of {}", element.text);
   auto read = [from = element.read](value list) {
     std::vector<T> items;
     items.reserve(list.as_list().size());

@@ -34,7 +34,7 @@ result<void> read_arguments(decoder& values, cursor& in, const std::vector<type_
 }
 
 size_t steps_of(byte_view bytes, const quota& allowed) {
-  return bytes.size() * allowed.steps_per_byte + allowed.steps_free;
+  return std::min(bytes.size() * allowed.steps_per_byte + allowed.steps_free, allowed.steps_max);
 }
 
 result<void> read(byte_view bytes, const tuple_type& expected, const quota& allowed,

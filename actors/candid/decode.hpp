@@ -16,6 +16,7 @@ namespace moxzi::candid {
 struct quota {
   size_t steps_per_byte = limits::candid_steps_per_byte;
   size_t steps_free = limits::candid_steps_free;
+  size_t steps_max = SIZE_MAX; ///< however long the message
   size_t empty_values_max = limits::candid_empty_values_max;
 };
 

@@ -324,27 +324,27 @@ bool json_reader::variant(type_ref type, value& out) {
 
 namespace {
 
-/// Is there a record of which so much may be missing that it costs far more than its text?
-bool may_miss_many(const type_table& types) {
-  constexpr auto missing_max = 16;
+/// The most values that JSON of this size can have: missing fields cost no text, so `{},` is an
+/// `opt`, a record and all that may be missing in it; `1,` is an `opt` and a number.
+size_t values_max(const type_table& types, size_t bytes) {
+  size_t missing = 1;
   for (uint32_t i = 0; i < types.size(); ++i) {
     const auto type = type_ref::entry(i);
     if (types.kind_of(type) != kind::record) continue;
     const auto all = types.fields(type);
     const auto nullable = std::count_if(
       all.begin(), all.end(), [&types](const field& f) { return types.is_nullable(f.type); });
-    if (nullable > missing_max) return true;
+    missing = std::max(missing, static_cast<size_t>(nullable));
   }
-  return false;
+  return bytes / 3 * (2 + missing);
 }
 
 } // namespace
 
 result<std::vector<value>> json_to_values(const tuple_type& types, std::string_view json,
                                           const json_options& options) {
-  // Missing fields cost no text: what is refused for them is refused before anything is built.
-  constexpr size_t probed_bytes_min = 16u << 10;
-  if (json.size() >= probed_bytes_min && may_miss_many(*types.types)) {
+  // What may be refused for its many values is seen through before anything is built.
+  if (values_max(*types.types, json.size()) > json_reader::steps_for(json.size())) {
     auto probed = json_reader{*types.types, json, options, true}.arguments(types.items);
     if (!probed) return probed.error();
   }

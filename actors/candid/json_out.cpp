@@ -202,7 +202,8 @@ std::string values_to_json(const tuple_type& types, std::span<const value> value
 }
 
 result<std::string> reply_to_json(const method_type& method, byte_view reply,
-                                  const json_options& options, const quota& allowed) {
+                                  const json_options& options) {
+  constexpr quota allowed{.steps_max = limits::json_values_max};
   // Seen through before anything is built, so that what is refused takes no memory.
   if (auto sound = validate(reply, method.results, allowed); !sound) return sound.error();
   auto values = decode(reply, method.results, allowed);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <span>
 #include <string>
@@ -19,10 +20,15 @@ public:
   /// A probing reader keeps no elements and fields: it only finds out whether the JSON is refused.
   json_reader(const type_table& types, std::string_view json, const json_options& options,
               bool is_probe = false)
-      : types_(types), in_(json), options_(options),
-        steps_(json.size() * limits::candid_steps_per_byte + limits::candid_steps_free),
+      : types_(types), in_(json), options_(options), steps_(steps_for(json.size())),
         is_probe_(is_probe) {
     // nop
+  }
+
+  /// Values that JSON of this size may have.
+  static size_t steps_for(size_t bytes) {
+    return std::min(bytes * limits::candid_steps_per_byte + limits::candid_steps_free,
+                    limits::json_values_max);
   }
 
   result<std::vector<value>> arguments(std::span<const type_ref> items);

@@ -322,6 +322,10 @@ bool text_typer::annotated(const text_value& from, type_ref type, value& out) {
   }
   const auto bytes = encode(make_tuple_type(borrow(annotations_), {from.type}), {&written, 1});
   if (!bytes) return refuse(from, bytes.error().message);
+  // So that many annotations around one large value are not read again and again.
+  if (bytes->size() > steps_)
+    return refuse(from, "more annotations than a text of this size may have");
+  steps_ -= bytes->size();
   auto read = decode(*bytes, make_tuple_type(borrow(types_), {type}));
   if (!read) return refuse(from, read.error().message);
   out = std::move(read->front());

@@ -137,3 +137,11 @@ TEST_F(bindings, structs_are_written_as_messages_have_them) {
             R"({"box":{"width":3.0,"height":4.0}},{"path":[5,6]}],"seed":null,"ink":"red",)"
             R"("hidden":true}])");
 }
+
+TEST_F(bindings, vectors_have_elements_that_take_bytes) {
+  EXPECT_TRUE(in.takes_bytes(how.type));
+  const auto empty = in.types().record({});
+  EXPECT_FALSE(in.takes_bytes(empty));
+  EXPECT_FALSE(in.takes_bytes(in.types().record({{"a", empty}, {"b", kind::null}})));
+  EXPECT_TRUE(in.takes_bytes(in.types().record({{"a", empty}, {"b", kind::boolean}})));
+}
