@@ -13,7 +13,10 @@ bool parse_id(const token& number, uint64_t& out) {
     base = 16;
     digits.remove_prefix(2);
   }
-  if (digits.empty()) return false;
+  if (digits.empty() || digits.front() == '_' || digits.back() == '_'
+      || digits.find("__") != std::string_view::npos) {
+    return false;
+  }
   for (const char c : digits) {
     if (c == '_') continue;
     const auto lower = static_cast<char>(c | 0x20);

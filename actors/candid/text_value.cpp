@@ -9,7 +9,7 @@ namespace moxzi::candid {
 
 namespace {
 
-/// Is it `digits[.digits][e±digits]` or its hexadecimal form, `_` allowed between digits?
+/// Is it `digits[.digits][e±digits]` or its hexadecimal form, with one `_` between digits or none?
 bool is_number(std::string_view raw) {
   const bool hex = raw.starts_with("0x") || raw.starts_with("0X");
   if (hex) raw.remove_prefix(2);
@@ -20,9 +20,13 @@ bool is_number(std::string_view raw) {
   };
   size_t at = 0;
   const auto run = [&](auto&& is_one) {
-    size_t count = 0;
-    for (; at < raw.size() && (is_one(raw[at]) || raw[at] == '_'); ++at) count += raw[at] != '_';
-    return count > 0;
+    const auto start = at;
+    for (; at < raw.size(); ++at) {
+      const bool is_between = at > start && raw[at] == '_' && raw[at - 1] != '_'
+                              && at + 1 < raw.size() && is_one(raw[at + 1]);
+      if (!is_between && !is_one(raw[at])) break;
+    }
+    return at > start;
   };
   if (!run(digit)) return false;
   if (at < raw.size() && raw[at] == '.') {

@@ -39,6 +39,15 @@ TEST(text, numbers) {
   EXPECT_EQ(at("(nat8)", "(256)"), "! 1:2: 256 is out of range for nat8");
   EXPECT_EQ(at("(nat)", "(1.5)"), "! 1:2: expected nat, got 1.5");
   EXPECT_EQ(at("(nat)", "(12ab)"), "! 1:2: '12ab' is no number");
+  // The grammar has one `_` between two digits: digit (_? digit)*.
+  EXPECT_EQ(at("(nat, float64)", "(0xf_F, 1_0.2_5e1_0)"), "(255, 102500000000.0)");
+  for (const std::string bad :
+       {"1_", "1__0", "0x_ff", "0xf_", "1_.5", "1._5", "1.5e1_", "1.5_e1"}) {
+    EXPECT_EQ(at("(float64)", "(" + bad + ")"), "! 1:2: '" + bad + "' is no number");
+  }
+  EXPECT_FALSE(parse_types("(record { 1_ : nat })"));
+  EXPECT_FALSE(parse_types("(record { 1__0 : nat })"));
+  EXPECT_TRUE(parse_types("(record { 1_0 : nat })"));
   EXPECT_EQ(at("(int8, int8)", "(-128, 127)"), "(-128, 127)");
   EXPECT_EQ(at("(int8)", "(-129)"), "! 1:2: -129 is out of range for int8");
 }
