@@ -124,21 +124,13 @@ bool json_reader::read_composite(type_ref type, value& out) {
 
 bool json_reader::vec(type_ref type, value& out) {
   if (in_.peek() != '[') return expected(type);
-  if (!in_.enter()) return false;
-  in_.accept('[');
   const auto element = types_.element(type);
   std::vector<value> items;
-  if (!in_.accept(']')) {
-    size_t index = 0;
-    do {
-      if (is_probe_) items.clear();
-      items.emplace_back();
-      if (!read(element, items.back())) return under(false, fmt::format("[{}]", index));
-      ++index;
-    } while (in_.accept(','));
-    if (!in_.expect(']')) return false;
-  }
-  in_.leave();
+  const auto one = [&] {
+    if (is_probe_) items.clear();
+    return read(element, items.emplace_back());
+  };
+  if (!elements(one)) return false;
   out = value::list(std::move(items));
   return true;
 }
@@ -324,19 +316,21 @@ bool json_reader::variant(type_ref type, value& out) {
 
 namespace {
 
-/// The most values that JSON of this size can have: missing fields cost no text, so `{},` is an
-/// `opt`, a record and all that may be missing in it; `1,` is an `opt` and a number.
+/// The most values that JSON of this size can have: `1,` is a number, or an `opt` as well. Missing
+/// fields cost no text, so `{},` is an `opt`, a record and all that may be missing in it.
 size_t values_max(const type_table& types, size_t bytes) {
-  size_t missing = 1;
+  size_t missing = 0;
+  size_t opts = 0;
   for (uint32_t i = 0; i < types.size(); ++i) {
     const auto type = type_ref::entry(i);
+    if (types.kind_of(type) == kind::opt) opts = 1;
     if (types.kind_of(type) != kind::record) continue;
     const auto all = types.fields(type);
     const auto nullable = std::count_if(
       all.begin(), all.end(), [&types](const field& f) { return types.is_nullable(f.type); });
     missing = std::max(missing, static_cast<size_t>(nullable));
   }
-  return bytes / 3 * (2 + missing);
+  return std::max(bytes / 2 * (1 + opts), bytes / 3 * (1 + opts + missing));
 }
 
 } // namespace

@@ -192,10 +192,14 @@ bool json_reader::blob(type_ref type, value& out) {
     case '{':
       return blob_object(type, out);
     case '[': {
-      value items;
-      if (!vec(type, items)) return false;
       byte_string bytes;
-      for (const auto& item : items.as_list()) bytes += static_cast<char>(item.as_fixed_nat());
+      const auto one = [&] {
+        value byte;
+        if (!read(kind::nat8, byte)) return false;
+        bytes += static_cast<char>(byte.as_fixed_nat());
+        return true;
+      };
+      if (!elements(one)) return false;
       out = value::string(std::move(bytes));
       return true;
     }

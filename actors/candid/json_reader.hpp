@@ -44,6 +44,22 @@ private:
   bool func(type_ref type, value& out);
   bool blob(type_ref type, value& out);
   bool blob_object(type_ref type, value& out);
+  /// An array, each element read by `one`.
+  template <class One>
+  bool elements(One one) {
+    if (!in_.enter()) return false;
+    in_.accept('[');
+    if (!in_.accept(']')) {
+      size_t index = 0;
+      do {
+        if (!one()) return under(false, fmt::format("[{}]", index));
+        ++index;
+      } while (in_.accept(','));
+      if (!in_.expect(']')) return false;
+    }
+    in_.leave();
+    return true;
+  }
   bool vec(type_ref type, value& out);
   bool map(type_ref type, value& out);
   bool opt(type_ref type, value& out);
