@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Every limit of the product, with its reason. `docs/limits.md` says what happens at each.
+/// Every limit of the product, with its reason.
 namespace moxzi::limits {
 
 // -- messages (the Internet Computer's own figures where it has one) -----------

@@ -1,6 +1,6 @@
-#include "actors/candid/float_text.hpp"
 #include "actors/candid/lexer.hpp"
 #include "actors/candid/text.hpp"
+#include "actors/candid/visit_value.hpp"
 
 namespace moxzi::candid {
 
@@ -13,149 +13,119 @@ public:
     // nop
   }
 
-  void write(type_ref type, const value& v);
+  void write(type_ref type, const value& v, bool under_opt = false) {
+    under_opt_ = under_opt;
+    visit_value(*this, types_, type, v);
+  }
 
-  std::string out;
+  void null() {
+    text_ += "null";
+  }
+  void boolean(bool b) {
+    text_ += b ? "true" : "false";
+  }
+  void whole(type_ref type, const integer& n) {
+    number(type, n.to_text());
+  }
+  void floating(type_ref type, const std::string& text) {
+    number(type, text);
+  }
+  void text(const std::string& s) {
+    text_ += quoted(s);
+  }
+  void blob(const std::string& bytes) {
+    text_ += "blob " + quoted_bytes(bytes);
+  }
+  void reference(type_ref type, const principal& who) {
+    text_ += fmt::format("{} \"{}\"", keyword(types_.kind_of(type)), who.to_text());
+  }
+  void func(const value::func_ref& f) {
+    text_ += "func \"" + f.service.to_text() + "\".";
+    text_ += is_plain_name(f.method) ? f.method : quoted(f.method);
+  }
+  void no_value(type_ref) {
+    null();
+  }
+  void some(type_ref type, const value& content) {
+    text_ += "opt ";
+    write(types_.element(type), content, true);
+  }
+  void vec(type_ref type, const std::vector<value>& items);
+  void record(type_ref type, const std::vector<value>& items);
+  void variant(const field& tag, type_ref type, const value& payload);
+
+  std::string take() {
+    return std::move(text_);
+  }
+  /// What stands between values.
+  void put(std::string_view text) {
+    text_ += text;
+  }
 
 private:
-  /// A number, with its type if it would read back at another (`int` and `float64` are assumed).
-  void number(type_ref type, std::string_view text, bool under_opt) {
-    const auto form = types_.kind_of(type);
-    const bool says = options_.annotate && form != kind::integer && form != kind::float64;
-    if (says && under_opt) out += '(';
-    out += text;
-    if (!says) return;
-    out += " : ";
-    out += keyword(form);
-    if (under_opt) out += ')';
-  }
-  void label(const field& f) {
-    const auto name = types_.name_of(f);
-    if (f.name == field::no_name) {
-      out += std::to_string(f.id);
-    } else {
-      out += is_plain_name(name) ? std::string{name} : quoted(name);
-    }
-  }
-  void single(type_ref type, const value& v, bool under_opt);
-  void record(type_ref type, const value& v);
-  void variant(type_ref type, const value& v);
-  void composite(type_ref type, const value& v);
+  void number(type_ref type, std::string_view text);
+  void label(const field& f);
 
   const type_table& types_;
   const text_options& options_;
+  std::string text_;
+  bool under_opt_ = false;
 };
 
-void text_writer::write(type_ref type, const value& v) {
-  single(type, v, false);
+/// A number, with its type if it would read back at another (`int` and `float64` are assumed).
+void text_writer::number(type_ref type, std::string_view text) {
+  const auto form = types_.kind_of(type);
+  const bool says = options_.annotate && form != kind::integer && form != kind::float64;
+  if (says && under_opt_) text_ += '(';
+  text_ += text;
+  if (!says) return;
+  text_ += " : ";
+  text_ += keyword(form);
+  if (under_opt_) text_ += ')';
 }
 
-void text_writer::single(type_ref type, const value& v, bool under_opt) {
-  switch (types_.kind_of(type)) {
-    case kind::boolean:
-      out += v.as_boolean() ? "true" : "false";
-      break;
-    case kind::nat:
-    case kind::integer:
-      number(type, v.as_whole().to_text(), under_opt);
-      break;
-    case kind::nat8:
-    case kind::nat16:
-    case kind::nat32:
-    case kind::nat64:
-      number(type, std::to_string(v.as_fixed_nat()), under_opt);
-      break;
-    case kind::int8:
-    case kind::int16:
-    case kind::int32:
-    case kind::int64:
-      number(type, std::to_string(v.as_fixed_int()), under_opt);
-      break;
-    case kind::float32:
-      number(type, float_text(v.as_float32()), under_opt);
-      break;
-    case kind::float64:
-      number(type, float_text(v.as_float64()), under_opt);
-      break;
-    case kind::text:
-      out += quoted(v.as_string());
-      break;
-    case kind::principal:
-      out += "principal \"" + v.as_principal().to_text() + '"';
-      break;
-    case kind::service:
-      out += "service \"" + v.as_principal().to_text() + '"';
-      break;
-    case kind::func: {
-      const auto& name = v.as_func().method;
-      out += "func \"" + v.as_func().service.to_text() + "\".";
-      out += is_plain_name(name) ? name : quoted(name);
-      break;
-    }
-    default:
-      composite(type, v);
-      break;
+void text_writer::label(const field& f) {
+  const auto name = types_.name_of(f);
+  if (f.name == field::no_name) {
+    text_ += std::to_string(f.id);
+  } else {
+    text_ += is_plain_name(name) ? std::string{name} : quoted(name);
   }
 }
 
-void text_writer::composite(type_ref type, const value& v) {
-  switch (types_.kind_of(type)) {
-    case kind::opt:
-      if (v.is_null()) {
-        out += "null";
-      } else {
-        out += "opt ";
-        single(types_.element(type), v.as_some(), true);
-      }
-      break;
-    case kind::vec:
-      if (types_.is_blob(type)) {
-        out += "blob " + quoted_bytes(v.as_string());
-        break;
-      }
-      out += "vec {";
-      for (const auto& item : v.as_list()) {
-        out += out.back() == '{' ? " " : "; ";
-        write(types_.element(type), item);
-      }
-      out += v.as_list().empty() ? "}" : " }";
-      break;
-    case kind::record:
-      record(type, v);
-      break;
-    case kind::variant:
-      variant(type, v);
-      break;
-    default: // null, reserved
-      out += "null";
+void text_writer::vec(type_ref type, const std::vector<value>& items) {
+  text_ += "vec {";
+  for (size_t i = 0; i < items.size(); ++i) {
+    text_ += i == 0 ? " " : "; ";
+    write(types_.element(type), items[i]);
   }
+  text_ += items.empty() ? "}" : " }";
 }
 
-void text_writer::record(type_ref type, const value& v) {
+void text_writer::record(type_ref type, const std::vector<value>& items) {
   const auto fields = types_.fields(type);
   const bool tuple = types_.is_tuple(type);
-  out += "record {";
+  text_ += "record {";
   for (size_t i = 0; i < fields.size(); ++i) {
-    out += i == 0 ? " " : "; ";
+    text_ += i == 0 ? " " : "; ";
     const auto at = tuple ? i : fields[i].declared;
     if (!tuple) {
       label(fields[at]);
-      out += " = ";
+      text_ += " = ";
     }
-    write(fields[at].type, v.as_list()[at]);
+    write(fields[at].type, items[at]);
   }
-  out += fields.empty() ? "}" : " }";
+  text_ += fields.empty() ? "}" : " }";
 }
 
-void text_writer::variant(type_ref type, const value& v) {
-  const auto& tag = types_.fields(type)[v.as_position()];
-  out += "variant { ";
+void text_writer::variant(const field& tag, type_ref, const value& payload) {
+  text_ += "variant { ";
   label(tag);
   if (types_.kind_of(tag.type) != kind::null) {
-    out += " = ";
-    write(tag.type, v.as_payload());
+    text_ += " = ";
+    write(tag.type, payload);
   }
-  out += " }";
+  text_ += " }";
 }
 
 } // namespace
@@ -163,13 +133,13 @@ void text_writer::variant(type_ref type, const value& v) {
 std::string values_to_text(const tuple_type& types, std::span<const value> values,
                            const text_options& options) {
   text_writer writer{*types.types, options};
-  writer.out += '(';
+  writer.put("(");
   for (size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) writer.out += ", ";
+    if (i > 0) writer.put(", ");
     writer.write(types.items[i], values[i]);
   }
-  writer.out += ')';
-  return std::move(writer.out);
+  writer.put(")");
+  return writer.take();
 }
 
 std::string message_to_text(const message& what, const text_options& options) {
