@@ -64,7 +64,9 @@ endif()
 # moxzi_library(NAME SOURCES...): a static library of one folder, seen from the repository's root.
 function(moxzi_library name)
   add_library(${name} STATIC ${ARGN})
-  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+    "$<INSTALL_INTERFACE:include;include/moxzi>")
+  target_compile_features(${name} PUBLIC cxx_std_20)
 endfunction()
 
 # moxzi_use_caf(NAME): links CAF, shares the precompiled CAF headers.

@@ -15,7 +15,9 @@ if(MOXZI_WITH_CAF)
   find_library(CAF_IO_LIBRARY caf_io REQUIRED)
   add_library(moxzi_caf INTERFACE)
   add_library(Moxzi::caf ALIAS moxzi_caf)
-  target_link_libraries(moxzi_caf INTERFACE ${CAF_IO_LIBRARY} ${CAF_CORE_LIBRARY} Threads::Threads)
+  target_link_libraries(moxzi_caf INTERFACE $<BUILD_INTERFACE:${CAF_IO_LIBRARY}>
+    $<BUILD_INTERFACE:${CAF_CORE_LIBRARY}> $<INSTALL_INTERFACE:caf_io> $<INSTALL_INTERFACE:caf_core>
+    Threads::Threads)
   if(MOXZI_SANITIZE MATCHES "undefined")
     target_compile_options(moxzi_caf INTERFACE -fno-sanitize=null) # reported in CAF's own headers
   endif()
