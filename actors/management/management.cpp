@@ -3,6 +3,9 @@
 #include <array>
 #include <utility>
 
+#include "actors/candid/binding.hpp"
+#include "actors/candid/decode.hpp"
+#include "actors/candid/encode.hpp"
 #include "actors/harden.hpp"
 #include "actors/record_payload.hpp"
 #include "device/errors.hpp"
@@ -38,6 +41,16 @@ record_kind kind_of(const device_request& request) noexcept {
                       [](const device::run_request&) { return record_kind::device_run; },
                     },
                     request);
+}
+
+/// The methods that need no device.
+const candid::interface& common_methods() {
+  static const auto made = [] {
+    candid::declarations in;
+    in.add_method("raw_rand", {}, {}, {candid::blob_form(in)});
+    return in.service();
+  }();
+  return made;
 }
 
 } // namespace
@@ -135,12 +148,15 @@ void management_state::record(const pending_call& call, const device::run_reply&
 }
 
 void management_state::give_randomness(const deliver_request& what) {
+  const auto& method = *common_methods().find("raw_rand");
+  if (const auto sound = candid::validate(what.request.argument, method.arguments); !sound) {
+    return answer(
+      what, rejected(reject_code::canister_reject, "MX400", "raw_rand: " + sound.error().message));
+  }
   std::array<uint8_t, 32> bytes{};
   setup_.randomness->fill(bytes);
-  // Candid: one type (vec nat8), one value of that type, 32 bytes long.
-  byte_string reply{"DIDL\x01\x6d\x7b\x01\x00\x20", 10};
-  reply.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  answer(what, reply_value{std::move(reply)});
+  const auto given = candid::value::string({reinterpret_cast<const char*>(bytes.data()), 32});
+  answer(what, reply_value{candid::encode(method.results, {&given, 1}).value()});
 }
 
 void management_state::answer(const deliver_request& what, call_answer value) {

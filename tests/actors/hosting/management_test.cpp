@@ -157,6 +157,9 @@ TEST_F(Management, RandomBytesAreABlobOf32AndDifferEachTime) {
   EXPECT_THAT(first, StartsWith("DIDL\x01\x6d\x7b\x01"));
   EXPECT_EQ(first.size(), 10u + 32u);
   EXPECT_NE(first, second);
+  const auto why = refusal(call("raw_rand", "DIDL"));
+  EXPECT_EQ(why.code, reject_code::canister_reject);
+  EXPECT_EQ(why.error_code, "MX400");
 }
 
 TEST_F(Management, WhenTheDeviceEndsItsCallersLearnOfIt) {
