@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "actors/candid/decode.hpp"
+#include "actors/candid/errc.hpp"
 #include "actors/harden.hpp"
 #include "actors/http_status.hpp"
 #include "base/nearest.hpp"
@@ -20,6 +22,16 @@ rejection no_method(const std::string& actor, const std::string& method,
   return rejected(
     reject_code::canister_error, "MX536",
     fmt::format("actor '{}' has no method '{}'{}", actor, method, did_you_mean(method, known)));
+}
+
+/// Why a message of one actor is not shown to another: it is Candid that would cost its reader far
+/// more than its sender, and what compilers put into modules to read it does not always count. What
+/// is no Candid, or not sound, is the receiver's own affair.
+std::optional<std::string> cost_refusal(byte_view bytes) {
+  if (!bytes.starts_with("DIDL")) return std::nullopt;
+  const auto sound = candid::validate_any(bytes);
+  if (sound || sound.error().code != candid::candid_errc::over_limit) return std::nullopt;
+  return "costs more to read than a message may: " + sound.error().message;
 }
 
 /// What the code exports a method of its interface as. Motoko's `loop_` (a keyword is no name
@@ -63,6 +75,16 @@ hosted_actor::behavior_type canister_state::make_behavior(hosted_setup_ptr setup
 }
 
 void canister_state::deliver(deliver_request& what) {
+  const auto& request = what.request;
+  if (!is_own(request.identity)) {
+    if (const auto why = cost_refusal(request.argument)) {
+      const auto text = fmt::format("the argument of '{}' {}", request.method, *why);
+      self_->send(what.reply_to, call_response{request.identity,
+                                               rejected(reject_code::canister_error, "MX400", text),
+                                               request.attached});
+      return;
+    }
+  }
   origins_.try_emplace(what.request.identity, std::move(what.reply_to));
   feed(std::move(what.request));
 }
@@ -138,6 +160,7 @@ void canister_state::answer(std::vector<call_response> answers,
       auto http = to_http(*outside->call, what.answer);
       leaving.push_back({std::move(outside->call), std::move(http)});
     } else {
+      guard_caller(what);
       staying.emplace_back(std::get<caller_actor>(std::move(at->second)), std::move(what));
     }
     origins_.erase(at);
@@ -154,6 +177,19 @@ void canister_state::answer(std::vector<call_response> answers,
     leave();
   }
   for (auto& [to, response] : staying) self_->send(to, std::move(response));
+}
+
+void canister_state::guard_caller(call_response& what) const {
+  const auto* reply = std::get_if<reply_value>(&what.answer);
+  if (reply == nullptr || is_own(what.identity)) return;
+  if (const auto why = cost_refusal(reply->argument)) {
+    what.answer = rejected(reject_code::canister_error, "MX504",
+                           fmt::format("the reply of actor '{}' {}", setup_->name, *why));
+  }
+}
+
+bool canister_state::is_own(const call_identity& call) const {
+  return call.caller == setup_->settings.self;
 }
 
 void canister_state::send_calls(std::vector<issued_call> calls) {

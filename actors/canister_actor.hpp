@@ -70,6 +70,10 @@ private:
 
   void act(core_effects effects);
   void answer(std::vector<call_response> answers, std::optional<persist::record> record);
+  /// Replaces a reply that its receiver should not be shown.
+  void guard_caller(call_response& what) const;
+  /// A call of the actor to itself.
+  bool is_own(const call_identity& call) const;
   void send_calls(std::vector<issued_call> calls);
   void execute(start_execution what);
   void set_alarm();

@@ -35,6 +35,23 @@ TEST_F(Hosting, AnActorCallsItself) {
   EXPECT_EQ(call("alice", "call alice {add 5; get} {echo} {echo}"), "reply: 5");
 }
 
+TEST_F(Hosting, AMessageThatCostsFarMoreToReadThanToWriteIsNotShownToAnActor) {
+  const byte_string bomb{"DIDL\x01\x6d\x7f\x01\0\x80\x94\xeb\xdc\x03", 14}; // vec null of 10^9
+  auto body = std::make_unique<script_body>();
+  const auto* there = body.get();
+  start("there", std::move(body));
+  start("here");
+  const auto why = call("there", bomb);
+  EXPECT_THAT(why, StartsWith("5 MX400: the argument of 'run' costs more to read"));
+  EXPECT_THAT(call("here", "reply " + bomb), StartsWith("5 MX504: the reply of actor 'here'"));
+  EXPECT_THAT(call("here", "call there {" + bomb + "} {reply no} {echo}"),
+              StartsWith("reply: the argument of 'run' costs more to read"));
+  EXPECT_EQ(there->seen.size(), 1u); // its installation
+  // What is not sound, or no Candid at all, is the receiver's own affair.
+  EXPECT_EQ(call("here", "reply DIDL"), "reply: DIDL");
+  EXPECT_EQ(call("here", "reply " + bomb.substr(0, 9)), "reply: " + bomb.substr(0, 9));
+}
+
 TEST_F(Hosting, ACallToNobodyIsCodeThree) {
   start("alice");
   EXPECT_THAT(call("alice", "call nobody {get} {echo} {echo}"), HasSubstr("is not hosted here"));
