@@ -2,6 +2,7 @@
 # Installs what versions.txt lists and this machine lacks, and nothing else.
 #   install.sh            install
 #   install.sh --check    only say what is missing (exit 1 if anything is)
+#   install.sh --peers    install what only `make bench` uses
 # MOXZI_DEPS (default <checkout>/.deps) is where everything but the Debian packages goes; several
 # checkouts may share one.
 set -euo pipefail
@@ -74,13 +75,14 @@ install_apt() {
 
 # --- Python packages: libtorch and the CUDA headers, the wasm engine ----------------------------
 
+# install_pip KIND VENV
 install_pip() {
-  local venv=$deps/venv name version
+  local kind=$1 venv=$2 name version
   local -a want=()
   while read -r name version; do
     [ -d "$venv" ] && compgen -G "$venv/lib/python3*/site-packages/${name//-/_}-$version*.dist-info" \
       > /dev/null || want+=("$name==$version")
-  done < <(rows pip)
+  done < <(rows "$kind")
   [ ${#want[@]} -eq 0 ] && return
   missing=$((missing + ${#want[@]}))
   say "Python packages: ${want[*]}"
@@ -138,8 +140,12 @@ install_npm() {
 }
 
 check_prerequisites
+if [ "${1:-}" = --peers ]; then
+  install_pip peer "$deps/peers/venv" >&2
+  exit
+fi
 install_apt
-install_pip
+install_pip pip "$deps/venv"
 install_engine_headers
 install_npm
 if [ "$missing" -eq 0 ]; then
