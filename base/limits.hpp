@@ -116,6 +116,8 @@ inline constexpr size_t device_interface_entries_max = 256;
 inline constexpr size_t device_name_bytes_max = 128;
 /// Parameters and optimizers of one owner: what they cost beside their contents stays small.
 inline constexpr size_t owner_names_max = 100'000;
+/// Multiplications that making orthogonal contents may take (twice this many): half a minute.
+inline constexpr double orthogonal_work_max = 0x1p34;
 /// Device memory that kept plans may hold before the oldest are dropped.
 inline constexpr uint64_t plan_bytes_max = 4ull << 30;
 

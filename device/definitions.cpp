@@ -265,9 +265,12 @@ result<void> define_params(space& in, byte_view owner, const std::vector<param_s
     auto space_for = memory.allocate(entry.where, entry.what.bytes());
     if (!space_for) return space_for.error();
     entry.what.data = std::move(*space_for);
-    auto random = stream_of_parameter(options.seed, owner, entry.spec->name, entry.what.creations);
+    auto& spec = *entry.spec;
+    auto random = spec.seed
+                    ? stream_of_seed(*spec.seed, spec.name)
+                    : stream_of_parameter(options.seed, owner, spec.name, entry.what.creations);
     auto contents =
-      initial_contents(entry.spec->init, entry.what.dims, stored_as(entry.what.type), random);
+      initial_contents(spec.init, entry.what.dims, stored_as(entry.what.type), random);
     if (auto why = on.write(*entry.what.data, 0, contents)) return at_place(*why, entry.where);
   }
   auto states = remake_states(in, fresh, owned, asked, memory);

@@ -1,14 +1,25 @@
 #include "device/initialize.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "base/limits.hpp"
 #include "device/check.hpp"
+#include "device/erfinv.hpp"
 #include "device/half.hpp"
+#include "device/orthogonal.hpp"
 
 namespace moxzi::device {
 
 namespace {
+
+template <class... Ts>
+struct overloaded : Ts... {
+  using Ts::operator()...;
+};
+template <class... Ts>
+overloaded(Ts...) -> overloaded<Ts...>;
 
 template <class T>
 T load(byte_view from, size_t n) noexcept {
@@ -31,13 +42,117 @@ double number_at(const tensor& from, size_t n) noexcept {
 }
 
 template <class T, class Draw>
-byte_string filled(size_t elements, Draw draw) {
+byte_string filled(size_t elements, const Draw& draw) {
   byte_string out(elements * sizeof(T), '\0');
   for (size_t i = 0; i < elements; ++i) {
     auto value = static_cast<T>(draw(i));
     std::memcpy(out.data() + i * sizeof(T), &value, sizeof(T));
   }
   return out;
+}
+
+template <class Draw>
+byte_string filled(size_t elements, elem type, const Draw& draw) {
+  return type == elem::f64 ? filled<double>(elements, draw) : filled<float>(elements, draw);
+}
+
+// -- the rules of torch.nn.init ------------------------------------------------
+
+/// Elements of what follows the first `from` dimensions.
+double elements_from(const shape& dims, size_t from) noexcept {
+  double count = 1;
+  for (auto i = from; i < dims.rank(); ++i) count *= static_cast<double>(dims[i]);
+  return count;
+}
+
+double fan_in(const shape& dims) noexcept {
+  return elements_from(dims, 1);
+}
+
+double fan_out(const shape& dims) noexcept {
+  return static_cast<double>(dims[0]) * elements_from(dims, 2);
+}
+
+double xavier_deviation(double gain, const shape& dims) noexcept {
+  return gain * std::sqrt(2 / (fan_in(dims) + fan_out(dims)));
+}
+
+double kaiming_deviation(double slope, const shape& dims) noexcept {
+  return std::sqrt(2 / (1 + slope * slope)) / std::sqrt(fan_in(dims));
+}
+
+init_uniform spread(double deviation) noexcept {
+  auto bound = std::sqrt(3.0) * deviation;
+  return {-bound, bound};
+}
+
+/// The same for a tensor of this shape, which has elements, without its size in it.
+initializer resolved(const initializer& how, const shape& dims) {
+  return std::visit(overloaded{[&](const init_xavier_uniform& x) -> initializer {
+                                 return spread(xavier_deviation(x.gain, dims));
+                               },
+                               [&](const init_xavier_normal& x) -> initializer {
+                                 return init_normal{xavier_deviation(x.gain, dims)};
+                               },
+                               [&](const init_kaiming_uniform& x) -> initializer {
+                                 return spread(kaiming_deviation(x.slope, dims));
+                               },
+                               [&](const init_kaiming_normal& x) -> initializer {
+                                 return init_normal{kaiming_deviation(x.slope, dims)};
+                               },
+                               [&](const auto& other) -> initializer { return other; }},
+                    how);
+}
+
+// -- checks --------------------------------------------------------------------
+
+// Beyond what Box-Muller gives from 53-bit uniforms: sqrt(2 ln 2^53) is below 9.
+constexpr double normal_magnitude_max = 9;
+
+bool fits(double value, dtype type) noexcept {
+  return std::isfinite(type == dtype::f64 ? value : static_cast<float>(value));
+}
+
+template <class... Args>
+error wrong(fmt::format_string<Args...> format, Args&&... args) {
+  return complain(device_errc::invalid_value, format, std::forward<Args>(args)...);
+}
+
+/// The name of an initializer that looks at the shape, and how many dimensions it needs.
+struct shape_need {
+  std::string_view name;
+  size_t rank = 0; ///< 0 = any
+  bool exactly = false;
+};
+
+shape_need need_of(const initializer& how) {
+  return std::visit(overloaded{[](const init_xavier_uniform&) {
+                                 return shape_need{"xavier_uniform", 2};
+                               },
+                               [](const init_xavier_normal&) {
+                                 return shape_need{"xavier_normal", 2};
+                               },
+                               [](const init_kaiming_uniform&) {
+                                 return shape_need{"kaiming_uniform", 2};
+                               },
+                               [](const init_kaiming_normal&) {
+                                 return shape_need{"kaiming_normal", 2};
+                               },
+                               [](const init_orthogonal&) {
+                                 return shape_need{"orthogonal", 2};
+                               },
+                               [](const init_eye&) {
+                                 return shape_need{"eye", 2, true};
+                               },
+                               [](const auto&) { return shape_need{}; }},
+                    how);
+}
+
+result<void> check_rank(const initializer& how, const shape& dims) {
+  auto need = need_of(how);
+  if (need.exactly ? dims.rank() == need.rank : dims.rank() >= need.rank) return {};
+  return complain(device_errc::shape_mismatch, "{} of {}; {}{} dimensions wanted", need.name,
+                  to_string(dims), need.exactly ? "" : "at least ", need.rank);
 }
 
 result<void> check_data(const tensor& contents, const shape& dims) {
@@ -56,47 +171,128 @@ result<void> check_data(const tensor& contents, const shape& dims) {
   return {};
 }
 
-// Beyond what Box-Muller gives from 53-bit uniforms: sqrt(2 ln 2^53) is below 9.
-constexpr double normal_magnitude_max = 9;
+/// How many vectors an orthogonal tensor has, and how long they are.
+std::pair<size_t, size_t> vectors_of(const shape& dims) noexcept {
+  auto rows = static_cast<size_t>(dims[0]);
+  auto columns = static_cast<size_t>(dims.elements()) / std::max<size_t>(rows, 1);
+  return {std::min(rows, columns), std::max(rows, columns)};
+}
 
-} // namespace
+result<void> check_orthogonal(const init_orthogonal& how, const shape& dims, dtype type) {
+  if (!fits(how.gain, type) || how.gain < 0)
+    return wrong("orthogonal {}: finite in {} and not negative wanted", how.gain, name_of(type));
+  auto [count, length] = vectors_of(dims);
+  auto work = static_cast<double>(count) * static_cast<double>(count) * static_cast<double>(length);
+  if (work <= limits::orthogonal_work_max) return {};
+  return wrong("orthogonal of {} takes {:.2g} multiplications; at most {:.2g}", to_string(dims),
+               work, limits::orthogonal_work_max);
+}
 
-result<void> check_initializer(const initializer& how, const shape& dims, dtype type) {
-  const auto fits = [type](double value) {
-    return std::isfinite(type == dtype::f64 ? value : static_cast<float>(value));
+result<void> check_gain(std::string_view name, double gain, bool negative_too) {
+  if (std::isfinite(gain) && (gain >= 0 || negative_too)) return {};
+  return wrong("{} {}: finite{} wanted", name, gain, negative_too ? "" : " and not negative");
+}
+
+/// What the caller gave, before the shape's sizes are put in.
+result<void> check_given(const initializer& how, const shape& dims, dtype type) {
+  auto gain = [&](double value, bool negative_too) {
+    return check_gain(need_of(how).name, value, negative_too);
   };
+  return std::visit(
+    overloaded{[&](const init_trunc_normal& x) -> result<void> {
+                 if (fits(x.deviation, type) && x.deviation >= 0 && fits(x.cut, type) && x.cut > 0)
+                   return {};
+                 return wrong(
+                   "trunc_normal of {} cut at {}: finite in {}, not negative, and a cut above 0 "
+                   "wanted",
+                   x.deviation, x.cut, name_of(type));
+               },
+               [&](const init_constant& x) -> result<void> {
+                 if (fits(x.value, type)) return {};
+                 return wrong("constant {}: finite in {} wanted", x.value, name_of(type));
+               },
+               [&](const init_xavier_uniform& x) { return gain(x.gain, false); },
+               [&](const init_xavier_normal& x) { return gain(x.gain, false); },
+               [&](const init_kaiming_uniform& x) { return gain(x.slope, true); },
+               [&](const init_kaiming_normal& x) { return gain(x.slope, true); },
+               [&](const init_orthogonal& x) { return check_orthogonal(x, dims, type); },
+               [&](const init_data& x) { return check_data(x.contents, dims); },
+               [](const auto&) -> result<void> { return {}; }},
+    how);
+}
+
+/// What is drawn from.
+result<void> check_range(const initializer& how, dtype type) {
   if (auto normal = std::get_if<init_normal>(&how)) {
-    if (!fits(normal->deviation * normal_magnitude_max) || normal->deviation < 0)
-      return complain(device_errc::invalid_value,
-                      "normal {}: draws finite in {} and not negative wanted", normal->deviation,
-                      name_of(type));
+    if (!fits(normal->deviation * normal_magnitude_max, type) || normal->deviation < 0)
+      return wrong("normal {}: draws finite in {} and not negative wanted", normal->deviation,
+                   name_of(type));
   } else if (auto uniform = std::get_if<init_uniform>(&how)) {
-    if (!std::isfinite(uniform->high - uniform->low) || !fits(uniform->low) || !fits(uniform->high)
-        || uniform->high < uniform->low)
-      return complain(device_errc::invalid_value,
-                      "uniform {} to {}: finite in {} and in order wanted", uniform->low,
-                      uniform->high, name_of(type));
-  } else if (auto constant = std::get_if<init_constant>(&how)) {
-    if (!fits(constant->value))
-      return complain(device_errc::invalid_value, "constant {}: finite in {} wanted",
-                      constant->value, name_of(type));
-  } else {
-    return check_data(std::get<init_data>(how).contents, dims);
+    if (!std::isfinite(uniform->high - uniform->low) || !fits(uniform->low, type)
+        || !fits(uniform->high, type) || uniform->high < uniform->low)
+      return wrong("uniform {} to {}: finite in {} and in order wanted", uniform->low,
+                   uniform->high, name_of(type));
   }
   return {};
 }
 
+// -- contents ------------------------------------------------------------------
+
+double truncated(const init_trunc_normal& how, double uniform) noexcept {
+  if (how.deviation == 0) return 0;
+  auto scale = how.deviation * std::sqrt(2.0);
+  // From strictly inside (-1, 1), so that nothing is infinite.
+  auto place = std::erf(how.cut / scale) * (2 * uniform - 1 + 0x1p-53);
+  return std::clamp(scale * erfinv(place), -how.cut, how.cut);
+}
+
+byte_string orthogonal_contents(const init_orthogonal& how, const shape& dims, elem type,
+                                const random_stream& random) {
+  auto [count, length] = vectors_of(dims);
+  auto rows = static_cast<size_t>(dims[0]), columns = count * length / rows;
+  // The vectors are the rows where there are fewer of them, else the columns.
+  auto place = [&, turned = rows > columns](size_t n) {
+    return turned ? n % columns * rows + n / columns : n;
+  };
+  std::vector<double> vectors(count * length);
+  for (size_t n = 0; n < vectors.size(); ++n) vectors[place(n)] = random.normal(n);
+  make_orthonormal(vectors, count, length);
+  return filled(vectors.size(), type, [&](size_t n) { return how.gain * vectors[place(n)]; });
+}
+
+} // namespace
+
+result<void> check_initializer(const initializer& how, const shape& dims, dtype type) {
+  if (auto ok = check_rank(how, dims); !ok) return ok;
+  if (auto ok = check_given(how, dims, type); !ok) return ok;
+  return check_range(dims.elements() > 0 ? resolved(how, dims) : how, type);
+}
+
 byte_string initial_contents(const initializer& how, const shape& dims, elem type,
                              const random_stream& random) {
-  auto draw = [&](size_t n) -> double {
-    if (auto normal = std::get_if<init_normal>(&how)) return normal->deviation * random.normal(n);
-    if (auto uniform = std::get_if<init_uniform>(&how))
-      return uniform->low + (uniform->high - uniform->low) * random.uniform(n);
-    if (auto constant = std::get_if<init_constant>(&how)) return constant->value;
-    return number_at(std::get<init_data>(how).contents, n);
-  };
   auto elements = static_cast<size_t>(dims.elements());
-  return type == elem::f64 ? filled<double>(elements, draw) : filled<float>(elements, draw);
+  if (elements == 0) return {};
+  auto fill = [&](const auto& draw) { return filled(elements, type, draw); };
+  return std::visit(
+    overloaded{
+      [&](const init_normal& x) {
+        return fill([&](size_t n) { return x.deviation * random.normal(n); });
+      },
+      [&](const init_uniform& x) {
+        return fill([&](size_t n) { return x.low + (x.high - x.low) * random.uniform(n); });
+      },
+      [&](const init_trunc_normal& x) {
+        return fill([&](size_t n) { return truncated(x, random.uniform(n)); });
+      },
+      [&](const init_constant& x) { return fill([&](size_t) { return x.value; }); },
+      [&](const init_orthogonal& x) { return orthogonal_contents(x, dims, type, random); },
+      [&](const init_eye&) {
+        auto columns = static_cast<size_t>(dims[1]);
+        return fill([&](size_t n) { return n / columns == n % columns ? 1.0 : 0.0; });
+      },
+      [&](const init_data& x) { return fill([&](size_t n) { return number_at(x.contents, n); }); },
+      [](const auto&) { return byte_string{}; }},
+    resolved(how, dims));
 }
 
 } // namespace moxzi::device

@@ -41,6 +41,15 @@ double random_stream::normal(uint64_t n) const noexcept {
   return radius * (n % 2 == 0 ? std::cos(angle) : std::sin(angle));
 }
 
+namespace {
+
+random_stream stream_of(const writer& key) {
+  auto hash = sha256(key.data());
+  return random_stream(reader(as_bytes(hash)).u64());
+}
+
+} // namespace
+
 random_stream stream_of_parameter(uint64_t device_seed, byte_view owner, std::string_view name,
                                   uint64_t creation) {
   writer key;
@@ -49,8 +58,15 @@ random_stream stream_of_parameter(uint64_t device_seed, byte_view owner, std::st
   key.bytes(owner);
   key.bytes(name);
   key.u64(creation);
-  auto hash = sha256(key.data());
-  return random_stream(reader(as_bytes(hash)).u64());
+  return stream_of(key);
+}
+
+random_stream stream_of_seed(uint64_t seed, std::string_view name) {
+  writer key;
+  key.bytes("moxzi-seeded-parameter");
+  key.u64(seed);
+  key.bytes(name);
+  return stream_of(key);
 }
 
 } // namespace moxzi::device

@@ -35,4 +35,7 @@ private:
 random_stream stream_of_parameter(uint64_t device_seed, byte_view owner, std::string_view name,
                                   uint64_t creation);
 
+/// The stream that fills a parameter with a seed of its own. Fixed for good.
+random_stream stream_of_seed(uint64_t seed, std::string_view name);
+
 } // namespace moxzi::device

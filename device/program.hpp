@@ -53,7 +53,8 @@ struct tensor {
   bool operator==(const tensor&) const = default;
 };
 
-/// How a new parameter is filled.
+/// How a new parameter is filled; as torch.nn.init, where `fan_in` is the second size times all
+/// that follow and `fan_out` the first times them.
 struct init_normal {
   double deviation = 0; ///< of N(0, deviation²)
 };
@@ -61,13 +62,41 @@ struct init_uniform {
   double low = 0;
   double high = 0; ///< excluded
 };
+struct init_trunc_normal {
+  double deviation = 0; ///< of N(0, deviation²) without what is beyond the cut
+  double cut = 0;       ///< the largest magnitude
+};
 struct init_constant {
   double value = 0; ///< 0 and 1 are the interface's `zeros` and `ones`
 };
+/// gain · sqrt(2 / (fan_in + fan_out)) is the standard deviation.
+struct init_xavier_uniform {
+  double gain = 1;
+};
+struct init_xavier_normal {
+  double gain = 1;
+};
+/// sqrt(2 / (1 + slope²) / fan_in) is the standard deviation.
+struct init_kaiming_uniform {
+  double slope = 0; ///< of the leaky relu that follows: 0 for relu
+};
+struct init_kaiming_normal {
+  double slope = 0;
+};
+/// Rows or columns, whichever are fewer, of length `gain` and orthogonal; the dimensions after the
+/// first count as one.
+struct init_orthogonal {
+  double gain = 1;
+};
+/// Ones on the diagonal of a matrix.
+struct init_eye {};
 struct init_data {
   tensor contents; ///< same shape, a type of floats
 };
-using initializer = std::variant<init_normal, init_uniform, init_constant, init_data>;
+using initializer =
+  std::variant<init_normal, init_uniform, init_constant, init_data, init_trunc_normal,
+               init_xavier_uniform, init_xavier_normal, init_kaiming_uniform, init_kaiming_normal,
+               init_orthogonal, init_eye>;
 
 enum class if_exists : uint8_t { replace, keep, fail };
 
@@ -77,6 +106,9 @@ struct param_spec {
   std::vector<uint32_t> dims;
   initializer init;
   dtype type = dtype::f32; ///< f32 or f64
+  /// Of the draw: the same seed and name give the same contents anywhere. Without one they depend
+  /// on the device's seed, the owner, the name and how often it was made before.
+  std::optional<uint64_t> seed = {};
   if_exists existing = if_exists::replace;
   bool frozen = false; ///< takes no gradient and no optimizer
 };
