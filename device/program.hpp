@@ -106,11 +106,11 @@ struct param_spec {
   std::vector<uint32_t> dims;
   initializer init;
   dtype type = dtype::f32; ///< f32 or f64
+  if_exists existing = if_exists::replace;
+  bool frozen = false; ///< takes no gradient and no optimizer
   /// Of the draw: the same seed and name give the same contents anywhere. Without one they depend
   /// on the device's seed, the owner, the name and how often it was made before.
   std::optional<uint64_t> seed = {};
-  if_exists existing = if_exists::replace;
-  bool frozen = false; ///< takes no gradient and no optimizer
 };
 
 /// How gradients move parameters; the order is that of `OptKind` in the interface.
