@@ -33,6 +33,8 @@ public:
         continue;
       }
       if (!find_row(what.id)->gradient) continue;
+      // What flows back through integers and booleans is nothing.
+      if (!is_float(code_.types[i].type)) continue;
       for (auto x : what.operands) needs_[i] = needs_[i] || (x != no_register && needs_[x]);
     }
   }
@@ -65,6 +67,18 @@ private:
     moxzi_assert(made.has_value(), "a gradient rule made a wrong operation: {}",
                  made.error().message);
     return *made;
+  }
+
+  /// The gradient in the shape and type of `x`.
+  reg fitted(reg gradient, reg x, size_t origin) {
+    auto& wanted = code_.types[x];
+    if (code_.types[gradient].dims != wanted.dims) {
+      std::vector<uint32_t> dims;
+      for (auto size : wanted.dims.sizes()) dims.push_back(static_cast<uint32_t>(size));
+      gradient = emit({op::sum_to, {gradient}, {std::move(dims)}}, origin);
+    }
+    if (code_.types[gradient].type == code_.types[x].type) return gradient;
+    return emit({op::cast, {gradient}, {static_cast<int64_t>(code_.types[x].type)}}, origin);
   }
 
   void add(adjoint& to, reg term, size_t origin) {
@@ -121,7 +135,7 @@ public:
   void give(size_t n, reg gradient) override {
     if (!wants(n)) return;
     auto x = what().operands[n];
-    all_.add(all_.adjoints_[x], gradient, self_);
+    all_.add(all_.adjoints_[x], all_.fitted(gradient, x, self_), self_);
   }
 
 private:

@@ -89,16 +89,18 @@ public:
       inputs += step.inputs.size();
       outputs += step.outputs.size();
     }
-    views_.reserve(inputs + outputs); // calls below keep addresses of these
+    // Calls below keep addresses of these.
+    views_.reserve(inputs + outputs);
+    memos_.resize(what.instructions.size());
     for (auto& step : what.instructions) {
       auto first = views_.size();
       for (auto x : step.inputs) add_view(x);
       auto middle = views_.size();
       for (auto x : step.outputs) add_view(x);
-      steps_.push_back(
-        {kernels.find(step.id),
-         {std::span(views_).subspan(first, middle - first), std::span(views_).subspan(middle),
-          step.attributes, what.parallel ? threads : 1}});
+      steps_.push_back({kernels.find(step.id, what.tensors[step.outputs[0]].type),
+                        {std::span(views_).subspan(first, middle - first),
+                         std::span(views_).subspan(middle), step.attributes, step.id, &step.chain,
+                         &memos_[steps_.size()], what.parallel ? threads : 1}});
       moxzi_assert(steps_.back().run, "no kernel for {}", static_cast<int>(step.id));
     }
   }
@@ -244,6 +246,7 @@ private:
   buffer_ptr arena_;
   std::vector<void*> bound_;
   std::vector<tensor_view> views_;
+  std::vector<std::shared_ptr<void>> memos_; ///< by step
   std::vector<step> steps_;
   std::vector<patch> patches_;
 };

@@ -12,7 +12,7 @@
 /// such a backend is its kernels and little else.
 namespace moxzi::device {
 
-/// A tensor as a kernel sees it. Contiguous unless the kernel is that of `contiguous`.
+/// A tensor as a kernel sees it; see `instruction` for which ones may have gaps.
 struct tensor_view {
   void* data = nullptr; ///< null with `type` unset for an absent optional operand
   int64_t elements = 0;
@@ -31,6 +31,10 @@ struct kernel_call {
   std::span<const tensor_view> inputs;
   std::span<const tensor_view> outputs;
   std::span<const attribute> attributes;
+  op id{};
+  const pointwise_chain* chain = nullptr; ///< of `chain_op`
+  /// Anything that a kernel wants to keep from run to run of its plan.
+  std::shared_ptr<void>* memo = nullptr;
   uint32_t threads = 1; ///< how many it may use; 1 unless the plan is `parallel`
 };
 
@@ -39,8 +43,8 @@ using kernel_function = bool (*)(const kernel_call& call, fault& why);
 
 /// The kernels of a host backend.
 struct host_kernels {
-  /// Null if there is none for this row.
-  kernel_function (*find)(op id) noexcept = nullptr;
+  /// The kernel for a row whose result is of this type; null if there is none.
+  kernel_function (*find)(op id, elem type) noexcept = nullptr;
   /// Adds a gradient to those gathered.
   void (*add)(void* sum, const void* more, uint64_t elements, elem type) = nullptr;
   /// True if no element is NaN or infinite.

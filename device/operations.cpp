@@ -22,8 +22,220 @@ var reshape(var x, std::vector<uint32_t> shape) {
   return operation_call(op::reshape).on(x).with(shape).made();
 }
 
+var cast(var x, device::dtype to) {
+  return operation_call(op::cast).on(x).with(to).made();
+}
+
 var embedding(var table, var ids) {
   return operation_call(op::embedding).on(table).on(ids).made();
+}
+
+var where(var cond, var a, var b) {
+  return operation_call(op::where).on(cond).on(a).on(b).made();
+}
+
+var mask_fill(var x, var mask, double value) {
+  return operation_call(op::mask_fill).on(x).on(mask).with(value).made();
+}
+
+var neg(var x) {
+  return operation_call(op::neg).on(x).made();
+}
+
+var abs(var x) {
+  return operation_call(op::abs).on(x).made();
+}
+
+var sign(var x) {
+  return operation_call(op::sign).on(x).made();
+}
+
+var exp(var x) {
+  return operation_call(op::exp).on(x).made();
+}
+
+var expm1(var x) {
+  return operation_call(op::expm1).on(x).made();
+}
+
+var log(var x) {
+  return operation_call(op::log).on(x).made();
+}
+
+var log1p(var x) {
+  return operation_call(op::log1p).on(x).made();
+}
+
+var sqrt(var x) {
+  return operation_call(op::sqrt).on(x).made();
+}
+
+var rsqrt(var x) {
+  return operation_call(op::rsqrt).on(x).made();
+}
+
+var square(var x) {
+  return operation_call(op::square).on(x).made();
+}
+
+var reciprocal(var x) {
+  return operation_call(op::reciprocal).on(x).made();
+}
+
+var sin(var x) {
+  return operation_call(op::sin).on(x).made();
+}
+
+var cos(var x) {
+  return operation_call(op::cos).on(x).made();
+}
+
+var tanh(var x) {
+  return operation_call(op::tanh).on(x).made();
+}
+
+var erf(var x) {
+  return operation_call(op::erf).on(x).made();
+}
+
+var floor(var x) {
+  return operation_call(op::floor).on(x).made();
+}
+
+var ceil(var x) {
+  return operation_call(op::ceil).on(x).made();
+}
+
+var round(var x) {
+  return operation_call(op::round).on(x).made();
+}
+
+var logical_not(var x) {
+  return operation_call(op::logical_not).on(x).made();
+}
+
+var is_nan(var x) {
+  return operation_call(op::is_nan).on(x).made();
+}
+
+var relu(var x) {
+  return operation_call(op::relu).on(x).made();
+}
+
+var sigmoid(var x) {
+  return operation_call(op::sigmoid).on(x).made();
+}
+
+var silu(var x) {
+  return operation_call(op::silu).on(x).made();
+}
+
+var gelu(var x) {
+  return operation_call(op::gelu).on(x).made();
+}
+
+var gelu_tanh(var x) {
+  return operation_call(op::gelu_tanh).on(x).made();
+}
+
+var softplus(var x) {
+  return operation_call(op::softplus).on(x).made();
+}
+
+var mish(var x) {
+  return operation_call(op::mish).on(x).made();
+}
+
+var leaky_relu(var x, double slope) {
+  return operation_call(op::leaky_relu).on(x).with(slope).made();
+}
+
+var elu(var x, double alpha) {
+  return operation_call(op::elu).on(x).with(alpha).made();
+}
+
+var clamp(var x, const clamp_options& options) {
+  return operation_call(op::clamp).on(x).with(options.min).with(options.max).made();
+}
+
+var add(var a, var b) {
+  return operation_call(op::add).on(a).on(b).made();
+}
+
+var sub(var a, var b) {
+  return operation_call(op::sub).on(a).on(b).made();
+}
+
+var mul(var a, var b) {
+  return operation_call(op::mul).on(a).on(b).made();
+}
+
+var div(var a, var b) {
+  return operation_call(op::div).on(a).on(b).made();
+}
+
+var rem(var a, var b) {
+  return operation_call(op::rem).on(a).on(b).made();
+}
+
+var pow(var a, var b) {
+  return operation_call(op::pow).on(a).on(b).made();
+}
+
+var minimum(var a, var b) {
+  return operation_call(op::minimum).on(a).on(b).made();
+}
+
+var maximum(var a, var b) {
+  return operation_call(op::maximum).on(a).on(b).made();
+}
+
+var add_scalar(var x, double by) {
+  return operation_call(op::add_scalar).on(x).with(by).made();
+}
+
+var mul_scalar(var x, double by) {
+  return operation_call(op::mul_scalar).on(x).with(by).made();
+}
+
+var pow_scalar(var x, double by) {
+  return operation_call(op::pow_scalar).on(x).with(by).made();
+}
+
+var eq(var a, var b) {
+  return operation_call(op::eq).on(a).on(b).made();
+}
+
+var ne(var a, var b) {
+  return operation_call(op::ne).on(a).on(b).made();
+}
+
+var lt(var a, var b) {
+  return operation_call(op::lt).on(a).on(b).made();
+}
+
+var le(var a, var b) {
+  return operation_call(op::le).on(a).on(b).made();
+}
+
+var gt(var a, var b) {
+  return operation_call(op::gt).on(a).on(b).made();
+}
+
+var ge(var a, var b) {
+  return operation_call(op::ge).on(a).on(b).made();
+}
+
+var logical_and(var a, var b) {
+  return operation_call(op::logical_and).on(a).on(b).made();
+}
+
+var logical_or(var a, var b) {
+  return operation_call(op::logical_or).on(a).on(b).made();
+}
+
+var logical_xor(var a, var b) {
+  return operation_call(op::logical_xor).on(a).on(b).made();
 }
 
 var linear(var x, var w, std::optional<var> b) {

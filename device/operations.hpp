@@ -46,11 +46,231 @@ var narrow(var x, uint32_t dim, uint32_t start, uint32_t len);
 /// As torch.reshape.
 var reshape(var x, std::vector<uint32_t> shape);
 
+/// x in another type; floats are cut to integers towards 0, and what is not 0 is true.
+/// As x.to.
+var cast(var x, device::dtype to);
+
 // -- indexing
 
 /// For each of `ids` that row of `table` [rows, columns]: ids' shape with columns added.
 /// As torch.nn.functional.embedding.
 var embedding(var table, var ids);
+
+/// a where cond is true, else b.
+/// As torch.where.
+var where(var cond, var a, var b);
+
+/// x, but `value` where the mask is true.
+/// As torch.masked_fill.
+var mask_fill(var x, var mask, double value);
+
+// -- element by element
+
+/// -x.
+/// As torch.neg.
+var neg(var x);
+
+/// x without its sign.
+/// As torch.abs.
+var abs(var x);
+
+/// -1, 0 or 1, as x is.
+/// As torch.sign.
+var sign(var x);
+
+/// e to the power of x.
+/// As torch.exp.
+var exp(var x);
+
+/// e to the power of x, less 1, exact near 0.
+/// As torch.expm1.
+var expm1(var x);
+
+/// The natural logarithm.
+/// As torch.log.
+var log(var x);
+
+/// The natural logarithm of 1 + x, exact near 0.
+/// As torch.log1p.
+var log1p(var x);
+
+/// The square root.
+/// As torch.sqrt.
+var sqrt(var x);
+
+/// 1 / the square root.
+/// As torch.rsqrt.
+var rsqrt(var x);
+
+/// x · x.
+/// As torch.square.
+var square(var x);
+
+/// 1 / x.
+/// As torch.reciprocal.
+var reciprocal(var x);
+
+/// The sine of radians.
+/// As torch.sin.
+var sin(var x);
+
+/// The cosine of radians.
+/// As torch.cos.
+var cos(var x);
+
+/// The hyperbolic tangent.
+/// As torch.tanh.
+var tanh(var x);
+
+/// The error function.
+/// As torch.erf.
+var erf(var x);
+
+/// The largest integer not above x.
+/// As torch.floor.
+var floor(var x);
+
+/// The smallest integer not below x.
+/// As torch.ceil.
+var ceil(var x);
+
+/// The nearest integer, half to even.
+/// As torch.round.
+var round(var x);
+
+/// True where x is false or 0.
+/// As torch.logical_not.
+var logical_not(var x);
+
+/// True where x is not a number.
+/// As torch.isnan.
+var is_nan(var x);
+
+/// x, but 0 where that is below 0.
+/// As F.relu.
+var relu(var x);
+
+/// 1 / (1 + e to the power of -x).
+/// As torch.sigmoid.
+var sigmoid(var x);
+
+/// x · sigmoid(x).
+/// As F.silu.
+var silu(var x);
+
+/// x times the normal distribution's share below x.
+/// As F.gelu.
+var gelu(var x);
+
+/// gelu by its approximation with tanh.
+/// As F.gelu.
+var gelu_tanh(var x);
+
+/// log(1 + e to the power of x).
+/// As F.softplus.
+var softplus(var x);
+
+/// x · tanh(softplus(x)).
+/// As F.mish.
+var mish(var x);
+
+/// x, but slope · x where that is below 0.
+/// As F.leaky_relu.
+var leaky_relu(var x, double slope);
+
+/// x, but alpha · (e to the power of x, less 1) where that is below 0.
+/// As F.elu.
+var elu(var x, double alpha);
+
+/// What `clamp` can be told beside its operands.
+struct clamp_options {
+  std::optional<double> min = {};
+  std::optional<double> max = {};
+};
+
+/// x, but no less than `min` and no more than `max`.
+/// As torch.clamp.
+var clamp(var x, const clamp_options& options = {});
+
+/// a + b.
+/// As torch.add.
+var add(var a, var b);
+
+/// a - b.
+/// As torch.sub.
+var sub(var a, var b);
+
+/// a · b.
+/// As torch.mul.
+var mul(var a, var b);
+
+/// a / b.
+/// As torch.div.
+var div(var a, var b);
+
+/// The remainder of a / b, with the sign of b.
+/// As torch.remainder.
+var rem(var a, var b);
+
+/// a to the power of b.
+/// As torch.pow.
+var pow(var a, var b);
+
+/// The lesser of a and b; NaN if one is.
+/// As torch.minimum.
+var minimum(var a, var b);
+
+/// The greater of a and b; NaN if one is.
+/// As torch.maximum.
+var maximum(var a, var b);
+
+/// x + by.
+/// As x + like.
+var add_scalar(var x, double by);
+
+/// x · by.
+/// As x * like.
+var mul_scalar(var x, double by);
+
+/// x to the power of `by`.
+/// As torch.pow.
+var pow_scalar(var x, double by);
+
+/// True where a = b.
+/// As torch.eq.
+var eq(var a, var b);
+
+/// True where a ≠ b.
+/// As torch.ne.
+var ne(var a, var b);
+
+/// True where a < b.
+/// As torch.lt.
+var lt(var a, var b);
+
+/// True where a ≤ b.
+/// As torch.le.
+var le(var a, var b);
+
+/// True where a > b.
+/// As torch.gt.
+var gt(var a, var b);
+
+/// True where a ≥ b.
+/// As torch.ge.
+var ge(var a, var b);
+
+/// True where neither a nor b is false or 0.
+/// As torch.logical_and.
+var logical_and(var a, var b);
+
+/// True where a or b is neither false nor 0.
+/// As torch.logical_or.
+var logical_or(var a, var b);
+
+/// True where one of a and b is neither false nor 0.
+/// As torch.logical_xor.
+var logical_xor(var a, var b);
 
 // -- linear algebra, convolution, pooling
 
@@ -64,5 +284,48 @@ var linear(var x, var w, std::optional<var> b = {});
 /// logarithms.
 /// As torch.nn.functional.cross_entropy.
 var cross_entropy(var logits, var targets);
+
+// -- operators
+
+inline var operator+(var x, var y) {
+  return add(x, y);
+}
+inline var operator-(var x, var y) {
+  return sub(x, y);
+}
+inline var operator*(var x, var y) {
+  return mul(x, y);
+}
+inline var operator/(var x, var y) {
+  return div(x, y);
+}
+inline var operator-(var x) {
+  return neg(x);
+}
+inline var operator+(var x, double y) {
+  return add_scalar(x, y);
+}
+inline var operator+(double x, var y) {
+  return add_scalar(y, x);
+}
+inline var operator-(var x, double y) {
+  return add_scalar(x, -y);
+}
+inline var operator-(double x, var y) {
+  return add_scalar(neg(y), x);
+}
+inline var operator*(var x, double y) {
+  return mul_scalar(x, y);
+}
+inline var operator*(double x, var y) {
+  return mul_scalar(y, x);
+}
+/// Times 1 / y.
+inline var operator/(var x, double y) {
+  return mul_scalar(x, 1 / y);
+}
+inline var operator/(double x, var y) {
+  return mul_scalar(reciprocal(y), x);
+}
 
 } // namespace moxzi::device

@@ -4,6 +4,9 @@
 #include <map>
 
 #include "base/assert.hpp"
+#include "device/places.hpp"
+#include "device/pointwise/open_chain.hpp"
+#include "device/simplify.hpp"
 
 namespace moxzi::device {
 
@@ -15,73 +18,22 @@ constexpr double flops_per_s = 50e9, bytes_per_s = 10e9, parallel_from_s = 1e-3;
 
 constexpr uint32_t forever = UINT32_MAX;
 
-/// A piece of the arena, from the instruction that writes it to the last that reads it.
-struct block {
-  uint64_t bytes = 0;
-  uint64_t offset = 0;
-  uint32_t first = 0;
-  uint32_t last = 0;
-};
-
-/// Hands out places in a buffer that grows as far as needed: first fit, neighbours joined.
-class arena_places {
-public:
-  uint64_t take(uint64_t bytes) {
-    for (auto i = free_.begin(); i != free_.end(); ++i) {
-      auto [offset, size] = *i;
-      if (size < bytes) continue;
-      free_.erase(i);
-      if (size > bytes) free_.emplace(offset + bytes, size - bytes);
-      return offset;
-    }
-    auto offset = end_;
-    // A hole at the end is part of the new place.
-    if (!free_.empty() && free_.rbegin()->first + free_.rbegin()->second == end_) {
-      offset = free_.rbegin()->first;
-      free_.erase(std::prev(free_.end()));
-    }
-    end_ = offset + bytes;
-    return offset;
-  }
-
-  void give_back(uint64_t offset, uint64_t bytes) {
-    auto next = free_.lower_bound(offset);
-    if (next != free_.end() && next->first == offset + bytes) {
-      bytes += next->second;
-      next = free_.erase(next);
-    }
-    if (next != free_.begin()) {
-      auto before = std::prev(next);
-      if (before->first + before->second == offset) {
-        before->second += bytes;
-        return;
-      }
-    }
-    free_.emplace(offset, bytes);
-  }
-
-  uint64_t end() const noexcept {
-    return end_;
-  }
-
-private:
-  std::map<uint64_t, uint64_t> free_;
-  uint64_t end_ = 0;
-};
-
 class planner {
 public:
   planner(const differentiated& code, const plan_request& wanted)
       : program_(code.code), gradients_(code.gradients), wanted_(wanted),
-        tensor_of_(program_.code.size(), no_tensor), second_of_(program_.code.size(), no_tensor) {
+        same_(common_registers(code.code)), tensor_of_(program_.code.size(), no_tensor),
+        second_of_(program_.code.size(), no_tensor), uses_(program_.code.size()),
+        open_(program_, same_) {
     // nop
   }
 
   plan make() {
-    mark_needed();
+    count_uses();
     for (size_t i = 0; i < program_.code.size(); ++i)
-      if (needed_[i]) place(static_cast<reg>(i));
-    for (auto r : wanted_.scalars) out_.scalars.push_back(keep(tensor_of_[r]));
+      if (uses_[i] > 0) place(static_cast<reg>(i));
+    flush();
+    for (auto r : wanted_.scalars) out_.scalars.push_back(keep(tensor_of_[same_[r]]));
     for (auto r : wanted_.results) out_.results.push_back(keep(compact(r)));
     for (size_t i = 0; i < gradients_.size(); ++i) place_gradient(i);
     assign_offsets();
@@ -91,40 +43,47 @@ public:
   }
 
 private:
-  void mark_needed() {
-    needed_.resize(program_.code.size());
-    for (auto r : wanted_.scalars) needed_[r] = 1;
-    for (auto r : wanted_.results) needed_[r] = 1;
+  // -- what is needed ----------------------------------------------------------
+
+  /// Counts the readers of each register, those outside of the program too; what has none is left
+  /// out, and so is what is the same as another.
+  void count_uses() {
+    for (auto r : wanted_.scalars) ++uses_[same_[r]];
+    for (auto r : wanted_.results) ++uses_[same_[r]];
     for (auto r : gradients_)
-      if (r != no_register) needed_[r] = 1;
+      if (r != no_register) ++uses_[same_[r]];
     for (size_t i = program_.code.size(); i-- > 0;)
-      if (needed_[i])
+      if (uses_[i] > 0)
         for (auto x : program_.code[i].operands)
-          if (x != no_register) needed_[x] = 1;
+          if (x != no_register) ++uses_[same_[x]];
   }
 
   void place(reg i) {
     auto& what = program_.code[i];
-    auto& type = program_.types[i];
     switch (find_row(what.id)->runs) {
       case row_runs::view:
-        place_view(i);
-        break;
+        return place_view(i);
       case row_runs::kernel:
-        place_kernel(i);
-        break;
+        return place_kernel(i);
+      case row_runs::pointwise:
+        return place_pointwise(i);
       case row_runs::bound:
-        if (what.id == op::input) {
-          tensor_of_[i] = input(static_cast<uint32_t>(std::get<int64_t>(what.attributes[0])), type);
-        } else if (what.id == op::param) {
-          auto n = parameter(std::get<std::string>(what.attributes[0]), type);
-          tensor_of_[i] =
-            add({memory::parameter, n, 0, type.storage, type.dims, row_major_strides(type.dims)},
-                no_tensor);
-        } else {
-          tensor_of_[i] = second_of_[what.operands[0]];
-        }
-        break;
+        return place_bound(i);
+    }
+  }
+
+  void place_bound(reg i) {
+    auto& what = program_.code[i];
+    auto& type = program_.types[i];
+    if (what.id == op::input) {
+      tensor_of_[i] = input(static_cast<uint32_t>(std::get<int64_t>(what.attributes[0])), type);
+    } else if (what.id == op::param) {
+      auto n = parameter(std::get<std::string>(what.attributes[0]), type);
+      tensor_of_[i] =
+        add({memory::parameter, n, 0, type.storage, type.dims, row_major_strides(type.dims)},
+            no_tensor);
+    } else {
+      tensor_of_[i] = second_of_[same_[what.operands[0]]];
     }
   }
 
@@ -145,40 +104,43 @@ private:
     return found->second;
   }
 
+  // -- views -------------------------------------------------------------------
+
   void place_view(reg i) {
     auto& what = program_.code[i];
-    auto source = tensor_of_[what.operands[0]];
-    if (what.id == op::narrow) {
-      auto view = out_.tensors[source];
-      auto dim = static_cast<size_t>(std::get<int64_t>(what.attributes[0]));
-      auto start = std::get<int64_t>(what.attributes[1]);
-      view.offset += static_cast<uint64_t>(start * view.strides[dim]) * size_of(view.type);
-      view.dims = program_.types[i].dims;
-      tensor_of_[i] = add(view, block_of_[source]);
-      return;
+    auto how = find_row(what.id);
+    std::vector<const register_type*> operands;
+    for (auto x : what.operands)
+      operands.push_back(x == no_register ? nullptr : &program_.types[x]);
+    typed_call call{operands, &program_.types[i], what.attributes};
+    auto source = settled(what.operands[0]);
+    auto look = how->look(call, out_.tensors[source].strides);
+    if (!look) {
+      source = compact(what.operands[0]);
+      look = how->look(call, out_.tensors[source].strides);
+      moxzi_assert(look.has_value(), "no look at {}", how->name);
     }
-    moxzi_assert(what.id == op::reshape, "id={}", static_cast<int>(what.id));
-    source = compact(what.operands[0]);
-    auto view = out_.tensors[source];
-    view.dims = program_.types[i].dims;
-    view.strides = row_major_strides(view.dims);
-    tensor_of_[i] = add(view, block_of_[source]);
+    tensor_of_[i] = add(seen(source, *look, program_.types[i].dims), block_of_[source]);
   }
 
+  planned_tensor seen(uint32_t source, const look& how, const shape& dims) const {
+    auto view = out_.tensors[source];
+    view.offset += static_cast<uint64_t>(how.offset * size_of(view.type));
+    view.dims = dims;
+    view.strides = how.strides;
+    return view;
+  }
+
+  // -- kernels -----------------------------------------------------------------
+
   void place_kernel(reg i) {
+    flush(); // what the chain reads need not live longer
     auto& what = program_.code[i];
     auto how = find_row(what.id);
     instruction step{what.id, program_.origins[i], {}, {}, what.attributes};
-    std::vector<const register_type*> operands;
-    for (auto x : what.operands) {
-      step.inputs.push_back(x == no_register ? no_tensor : compact(x));
-      operands.push_back(x == no_register ? nullptr : &program_.types[x]);
-    }
-    if (how->costs) {
-      auto part = how->costs({operands, &program_.types[i], what.attributes});
-      out_.total.flops += part.flops;
-      out_.total.bytes += part.bytes;
-    }
+    for (auto x : what.operands)
+      step.inputs.push_back(x == no_register ? no_tensor : how->strided ? settled(x) : compact(x));
+    count_cost(i);
     tensor_of_[i] = allocate(program_.types[i]);
     step.outputs.push_back(tensor_of_[i]);
     if (how->infer_second) {
@@ -188,13 +150,100 @@ private:
     push(std::move(step));
   }
 
+  void count_cost(reg i) {
+    auto& what = program_.code[i];
+    auto how = find_row(what.id);
+    if (!how->costs) return;
+    std::vector<const register_type*> operands;
+    for (auto x : what.operands)
+      operands.push_back(x == no_register ? nullptr : &program_.types[x]);
+    auto part = how->costs({operands, &program_.types[i], what.attributes});
+    out_.total.flops += part.flops;
+    out_.total.bytes += part.bytes;
+  }
+
+  // -- pointwise chains --------------------------------------------------------
+
+  void place_pointwise(reg i) {
+    count_cost(i);
+    if (!open_.takes(i)) flush();
+    for (auto x : program_.code[i].operands)
+      if (!open_.has(same_[x])) moxzi_assert(tensor_of_[same_[x]] != no_tensor, "register {}", x);
+    open_.add(i);
+  }
+
+  /// Makes the open chain an instruction. Results that only it reads stay inside.
+  void flush() {
+    if (open_.empty()) return;
+    auto& dims = program_.types[open_.members()[0]].dims;
+    instruction step{chain_op, program_.origins[open_.members()[0]], {}, {}, {}};
+    for (auto x : open_.inputs()) step.inputs.push_back(broadcast(tensor_of_[x], dims));
+    step.chain = open_.take(uses_);
+    for (auto n : step.chain.results) {
+      auto r = open_.taken()[n];
+      tensor_of_[r] = allocate(program_.types[r]);
+      step.outputs.push_back(tensor_of_[r]);
+    }
+    allow_in_place(step);
+    push(std::move(step));
+  }
+
+  /// The tensor as if it had the shape `dims`, with strides of 0 where it is repeated.
+  uint32_t broadcast(uint32_t tensor, const shape& dims) {
+    auto view = out_.tensors[tensor];
+    if (view.dims == dims) return tensor;
+    shape strides = dims;
+    auto missing = dims.rank() - view.dims.rank();
+    for (size_t i = 0; i < dims.rank(); ++i)
+      strides[i] = i < missing || view.dims[i - missing] != dims[i] ? 0 : view.strides[i - missing];
+    view.dims = dims;
+    view.strides = strides;
+    return add(view, block_of_[tensor]);
+  }
+
+  /// An output may be where an input is that nobody reads later, neither another instruction nor a
+  /// later step of the chain, if it is read place by place.
+  void allow_in_place(const instruction& step) {
+    auto& chain = step.chain;
+    for (size_t n = 0; n < step.outputs.size(); ++n) {
+      auto& to = out_.tensors[step.outputs[n]];
+      for (auto x : step.inputs) {
+        auto mine = block_of_[x];
+        if (mine == no_tensor) continue;
+        bool safe = true;
+        for (uint32_t y = 0; y < step.inputs.size(); ++y) {
+          auto& from = out_.tensors[step.inputs[y]];
+          if (block_of_[step.inputs[y]] != mine) continue;
+          safe = safe && from.offset == 0 && from.is_contiguous()
+                 && size_of(from.type) == size_of(to.type)
+                 && !reads_after(chain, y, chain.results[n]);
+        }
+        if (safe) blocks_[block_of_[step.outputs[n]]].may_replace.push_back(mine);
+      }
+    }
+  }
+
+  static bool reads_after(const pointwise_chain& chain, uint32_t input, uint32_t step) {
+    for (auto i = step + 1; i < chain.steps.size(); ++i)
+      if (std::ranges::count(chain.steps[i].operands, input) > 0) return true;
+    return false;
+  }
+
+  // -- tensors -----------------------------------------------------------------
+
+  /// The register's tensor, with gaps or without.
+  uint32_t settled(reg i) {
+    if (open_.has(same_[i])) flush();
+    return tensor_of_[same_[i]];
+  }
+
   /// The register's tensor without gaps: itself, or a copy made once.
   uint32_t compact(reg i) {
-    auto source = tensor_of_[i];
+    auto source = settled(i);
     if (out_.tensors[source].is_contiguous()) return source;
     auto copy = allocate(program_.types[i]);
     push({op::contiguous, program_.origins[i], {source}, {copy}, {}});
-    return tensor_of_[i] = copy;
+    return tensor_of_[same_[i]] = copy;
   }
 
   void place_gradient(size_t n) {
@@ -237,36 +286,22 @@ private:
   /// have been read; the blocks are in the order in which they are first written.
   void assign_offsets() {
     for (auto& how : out_.inputs) blocks_[block_of_[how.tensor]].first = 0;
-    std::vector<uint32_t> order(blocks_.size());
-    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, {}, [this](uint32_t i) { return blocks_[i].first; });
-    arena_places places;
-    std::multimap<uint32_t, uint32_t> ends;
-    for (auto i : order) {
-      auto& mine = blocks_[i];
-      while (!ends.empty() && ends.begin()->first < mine.first) {
-        auto& over = blocks_[ends.begin()->second];
-        places.give_back(over.offset, over.bytes);
-        ends.erase(ends.begin());
-      }
-      if (mine.bytes == 0) continue;
-      mine.offset = places.take(mine.bytes);
-      ends.emplace(mine.last, i);
-    }
+    out_.arena_bytes = assign_places(blocks_);
     for (size_t i = 0; i < out_.tensors.size(); ++i)
       if (block_of_[i] != no_tensor) out_.tensors[i].offset += blocks_[block_of_[i]].offset;
-    out_.arena_bytes = places.end();
   }
 
   const typed_program& program_;
   const std::vector<reg>& gradients_;
   const plan_request& wanted_;
   plan out_;
+  std::vector<reg> same_;           ///< by register: the one that stands for it
   std::vector<uint32_t> tensor_of_; ///< by register
   std::vector<uint32_t> second_of_;
   std::vector<uint32_t> block_of_; ///< by tensor
   std::vector<block> blocks_;
-  std::vector<char> needed_;
+  std::vector<uint32_t> uses_; ///< by register: how many read it; 0 = it isn't made
+  pointwise::open_chain open_;
   std::map<uint32_t, uint32_t> input_tensor_;
   std::map<std::string, uint32_t> parameter_;
 };
@@ -274,12 +309,7 @@ private:
 } // namespace
 
 bool planned_tensor::is_contiguous() const noexcept {
-  int64_t step = 1;
-  for (size_t i = dims.rank(); i-- > 0;) {
-    if (dims[i] != 1 && strides[i] != step) return dims.elements() == 0;
-    step *= dims[i];
-  }
-  return true;
+  return is_row_major(dims, strides);
 }
 
 plan make_plan(const differentiated& code, const plan_request& wanted) {

@@ -31,14 +31,42 @@ struct planned_tensor {
   bool is_contiguous() const noexcept;
 };
 
-/// One kernel to run. Inputs are contiguous, except that of `contiguous`; outputs are contiguous
-/// and overlap no input. An absent optional operand is `no_tensor`.
+/// One operation of a chain: element by element, in the chain's type.
+struct pointwise_step {
+  op id{};
+  dtype type = dtype::f32; ///< of the result; for `boolean` it is 0 or 1 in the chain's type
+  /// Below the number of the instruction's inputs: that input; else an earlier step's result, with
+  /// that number added.
+  std::vector<uint32_t> operands;
+  std::vector<double> constants; ///< the number attributes; an absent one is infinite
+};
+
+/// Bounds of a chain.
+inline constexpr size_t chain_steps_max = 16, chain_inputs_max = 16;
+
+/// Pointwise operations over one shape, run together piece by piece, so that what is between them
+/// never reaches memory.
+struct pointwise_chain {
+  dtype computes = dtype::f32; ///< f32, f64 or i64
+  std::vector<pointwise_step> steps;
+  std::vector<uint32_t> results; ///< which step each output of the instruction is
+};
+
+/// The number by which a chain is known among the instructions of a plan.
+inline constexpr op chain_op{2000};
+
+/// One kernel to run. Inputs are contiguous, except those of chains and of rows that are `strided`;
+/// outputs are contiguous and overlap no input, except in chains: an input of a chain that is
+/// contiguous may be in the same place as one of its outputs. An absent optional operand is
+/// `no_tensor`. Inputs of chains have the shape of the outputs; those that were broadcast have
+/// strides of 0.
 struct instruction {
   op id{};
   uint32_t origin = 0;           ///< operation of the caller's program, for messages
   std::vector<uint32_t> inputs;  ///< positions in `plan::tensors`
   std::vector<uint32_t> outputs; ///< one, or two for rows with a second result
   std::vector<attribute> attributes;
+  pointwise_chain chain = {}; ///< of `chain_op`
 };
 inline constexpr uint32_t no_tensor = UINT32_MAX;
 

@@ -164,10 +164,17 @@ result<void> check_asked(const run_request& request, const typed_program& typed,
 
 result<void> check_supported(const plan& what, const std::vector<op>& operations,
                              const backend& on) {
-  for (auto& step : what.instructions)
-    if (!on.supports(step.id))
-      return fail_at(device_errc::op_unsupported, place_of(step.origin, operations[step.origin]),
-                     "device {} lacks {}", on.info().kind, find_row(step.id)->name);
+  auto check_one = [&](op id, uint32_t origin) -> result<void> {
+    if (on.supports(id)) return {};
+    return fail_at(device_errc::op_unsupported, place_of(origin, operations[origin]),
+                   "device {} lacks {}", on.info().kind, find_row(id)->name);
+  };
+  for (auto& step : what.instructions) {
+    if (step.id != chain_op)
+      if (auto ok = check_one(step.id, step.origin); !ok) return ok;
+    for (auto& part : step.chain.steps)
+      if (auto ok = check_one(part.id, step.origin); !ok) return ok;
+  }
   return {};
 }
 

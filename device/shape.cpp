@@ -127,4 +127,13 @@ shape row_major_strides(const shape& dims) noexcept {
   return strides;
 }
 
+bool is_row_major(const shape& dims, const shape& strides) noexcept {
+  int64_t step = 1;
+  for (size_t i = dims.rank(); i-- > 0;) {
+    if (dims[i] != 1 && strides[i] != step) return dims.elements() == 0;
+    step *= dims[i];
+  }
+  return true;
+}
+
 } // namespace moxzi::device

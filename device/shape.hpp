@@ -17,6 +17,34 @@ enum class dtype : uint8_t { f32, f16, bf16, f64, i64, i32, u8, boolean };
 /// How elements lie in memory, little-endian. The order is that of `Elem` in the interface.
 enum class elem : uint8_t { u8, i8, u16, i16, u32, i32, i64, f16, bf16, f32, f64, boolean };
 
+/// Some of the types.
+class dtype_set {
+public:
+  constexpr dtype_set() = default;
+  constexpr dtype_set(std::initializer_list<dtype> types) {
+    for (auto type : types) bits_ |= bit(type);
+  }
+  constexpr bool contains(dtype type) const noexcept {
+    return (bits_ & bit(type)) != 0;
+  }
+  constexpr dtype_set operator|(dtype_set other) const noexcept {
+    other.bits_ |= bits_;
+    return other;
+  }
+
+private:
+  static constexpr uint32_t bit(dtype type) noexcept {
+    return uint32_t{1} << static_cast<uint32_t>(type);
+  }
+  uint32_t bits_ = 0;
+};
+inline constexpr dtype_set float_types{dtype::f32, dtype::f16, dtype::bf16, dtype::f64};
+inline constexpr dtype_set integer_types{dtype::i64, dtype::i32, dtype::u8};
+inline constexpr dtype_set number_types = float_types | integer_types;
+inline constexpr dtype_set boolean_types{dtype::boolean};
+inline constexpr dtype_set all_types = number_types | boolean_types;
+inline constexpr size_t dtype_count = 8;
+
 /// Bytes of one element.
 uint32_t size_of(elem type) noexcept;
 /// The name in the interface (`f32`, `bool`).
@@ -74,5 +102,8 @@ private:
 std::string to_string(const shape& dims);
 /// The strides, in elements, of a row-major tensor without gaps.
 shape row_major_strides(const shape& dims) noexcept;
+/// True if such strides are of a row-major tensor without gaps (the stride of a dimension of size 1
+/// does not matter), or of one without elements.
+bool is_row_major(const shape& dims, const shape& strides) noexcept;
 
 } // namespace moxzi::device

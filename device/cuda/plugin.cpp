@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 #include <torch/headeronly/version.h>
 
-#include "device/cuda/aten_backend.hpp"
+#include "device/aten/backend.hpp"
 
-namespace moxzi::device::cuda {
+namespace moxzi::device::aten {
 
 namespace {
 
@@ -36,6 +36,10 @@ public:
     // Host memory that was handed over for a copy is the caller's again, and a failed kernel is
     // reported by the call that launched it.
     stream_.synchronize();
+  }
+
+  chain_function make_chain(const pointwise_chain&) override {
+    return nullptr;
   }
 
 private:
@@ -97,12 +101,12 @@ std::unique_ptr<backend> open(const backend_options& options, std::string& why) 
     c10::InferenceMode no_gradients;
     at::zeros({1}, at::TensorOptions().device(place->device())).add_(1);
   });
-  return make_aten_backend(std::move(place), std::move(info));
+  return make_backend(std::move(place), std::move(info));
 }
 
 } // namespace
 
-} // namespace moxzi::device::cuda
+} // namespace moxzi::device::aten
 
 extern "C" {
 
@@ -113,7 +117,7 @@ __attribute__((visibility("default"))) uint32_t moxzi_device_plugin_version() {
 __attribute__((visibility("default"))) moxzi::device::backend*
 moxzi_device_open(const moxzi::device::backend_options* options, std::string* why) {
   try {
-    return moxzi::device::cuda::open(*options, *why).release();
+    return moxzi::device::aten::open(*options, *why).release();
   } catch (const c10::Error& e) {
     *why = e.what_without_backtrace();
   } catch (const std::exception& e) {

@@ -49,7 +49,7 @@ public:
     return info_;
   }
   bool supports(op id) const noexcept override {
-    return find_row(id) != nullptr;
+    return id == chain_op || find_row(id) != nullptr;
   }
   buffer_ptr allocate(uint64_t bytes, fault&) override {
     return std::make_shared<counted_buffer>(bytes);

@@ -44,6 +44,13 @@ enum class op : uint16_t {
   linear_bias_backward = 1008,
   cross_entropy_train = 1009,     // cross_entropy, and its gradient as the second result
   scale_by = 1010,                // times a register of one element
+  sum_to = 1011,                  // the sum over what was broadcast
+  nonzero = 1012,                 // a cast to boolean
+  gelu_slope = 1013, gelu_tanh_slope = 1014,
+  keep_positive = 1015,           // a where b is above 0, else 0
+  choose_positive = 1016,         // b where a is above 0, else c
+  keep_between = 1017,            // a where b is within bounds, else 0
+  share_of_less = 1018,           // c where a < b, half of it where they are equal, else 0
 };
 
 // clang-format on

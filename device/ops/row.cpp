@@ -21,6 +21,16 @@ result<void> want_float(std::string_view name, const register_type& what) {
   return complain(device_errc::dtype_mismatch, "{} is {}; floats wanted", name, what.text());
 }
 
+result<void> want_number(std::string_view name, const register_type& what) {
+  if (what.type != dtype::boolean) return {};
+  return complain(device_errc::dtype_mismatch, "{} is {}; numbers wanted", name, what.text());
+}
+
+result<void> want_boolean(std::string_view name, const register_type& what) {
+  if (what.type == dtype::boolean) return {};
+  return complain(device_errc::dtype_mismatch, "{} is {}; booleans wanted", name, what.text());
+}
+
 result<void> want_integer(std::string_view name, const register_type& what) {
   if (is_integer(what.type)) return {};
   return complain(device_errc::dtype_mismatch, "{} is {}; integers wanted", name, what.text());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "device/errors.hpp"
+#include "device/ops/sample.hpp"
 #include "device/program.hpp"
 
 /// A row of the table of operations: everything about an operation but its kernels.
@@ -125,7 +127,8 @@ public:
   /// True if that gradient is the number one that everything starts from.
   virtual bool upstream_is_one() const = 0;
   virtual reg emit(op id, std::vector<reg> operands, std::vector<attribute> attributes = {}) = 0;
-  /// Adds `gradient` to the gradient of operand `n`.
+  /// Adds `gradient` to the gradient of operand `n`. Summed to the operand's shape where the
+  /// operand was broadcast, cast to its type where that was promoted.
   virtual void give(size_t n, reg gradient) = 0;
 };
 
@@ -142,6 +145,8 @@ struct split_axis {
   std::vector<int> operand_dims;
   int result_dim = -1;
   device::join how = join::none;
+  int attribute = -1; ///< which attribute holds the axis' size, and so that of a part; -1 = none
+  int entry = -1;     ///< which entry of that attribute, where it is a list
 };
 
 /// Arithmetic and traffic of one execution.
@@ -159,9 +164,16 @@ struct typed_call {
 
 /// How a row runs.
 enum class row_runs : uint8_t {
-  bound,  ///< the plan binds it (inputs, parameters, second results): no kernel
-  view,   ///< another way to look at its first operand's memory: no kernel
-  kernel, ///< by a kernel in each backend
+  bound,     ///< the plan binds it (inputs, parameters, second results): no kernel
+  view,      ///< another way to look at its first operand's memory: no kernel
+  pointwise, ///< element by element, by the formula of its name; operands broadcast like NumPy's
+  kernel,    ///< by a kernel in each backend
+};
+
+/// How a view looks at its operand's memory, both counted in elements.
+struct look {
+  int64_t offset = 0; ///< added to the operand's
+  shape strides;      ///< as many as the result has dimensions
 };
 
 /// A row. Plain data and functions; the table is built once and never changes.
@@ -173,6 +185,12 @@ struct row {
   std::vector<field> fields;
   field_form form = field_form::record;
   row_runs runs = row_runs::kernel;
+  /// The types that its main operands may have.
+  dtype_set takes = float_types;
+  /// True if kernels take operands with gaps; else they are copied together first.
+  bool strided = false;
+  /// True if equal calls give equal results, so that one may serve for all.
+  bool pure = true;
 
   /// Shape and dtype rule.
   result<register_type> (*infer)(const rule_context&) = nullptr;
@@ -187,6 +205,19 @@ struct row {
   /// Split rule; null = only whole.
   std::vector<split_axis> (*split)(const typed_call&) = nullptr;
   device::cost (*costs)(const typed_call&) = nullptr;
+  /// For views: how to look at an operand of these strides, or nothing if it must be without gaps.
+  std::optional<device::look> (*look)(const typed_call&, const shape& strides) = nullptr;
+
+  // -- what tests try it on
+  /// The same by PyTorch: an expression over the names of the fields. `F` is functional, `like(c,
+  /// x)` a number of x's kind; a name that Python has for itself gets a `_`.
+  std::string_view pytorch = {};
+  /// A right call with main operands of the sampler's type.
+  sample (*example)(sampler&) = nullptr;
+  /// A wrong call, and the error that it gives.
+  wrong_sample (*wrong)(sampler&) = nullptr;
+  /// How much less exact than one rounding a result may be, as a factor.
+  double tolerance = 1;
 
   bool internal() const noexcept {
     return static_cast<uint16_t>(id) >= internal_ops_from;

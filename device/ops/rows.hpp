@@ -11,6 +11,9 @@ namespace moxzi::device {
 std::vector<row> source_rows();
 std::vector<row> shape_rows();
 std::vector<row> indexing_rows();
+std::vector<row> arithmetic_rows();
+std::vector<row> comparison_rows();
+std::vector<row> activation_rows();
 std::vector<row> linear_rows();
 std::vector<row> loss_rows();
 /// What gradients of any row need.
@@ -20,6 +23,10 @@ std::vector<row> gradient_rows();
 
 /// Fails unless the operand is of floats (`x is i64 [3]; floats wanted`).
 result<void> want_float(std::string_view name, const register_type& what);
+/// Fails unless the operand is of floats or integers.
+result<void> want_number(std::string_view name, const register_type& what);
+/// Fails unless the operand is of booleans.
+result<void> want_boolean(std::string_view name, const register_type& what);
 /// Fails unless the operand is of integers.
 result<void> want_integer(std::string_view name, const register_type& what);
 /// Fails unless the operand has this rank.

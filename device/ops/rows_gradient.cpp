@@ -1,31 +1,114 @@
-#include "device/ops/rows.hpp"
+#include "device/ops/pointwise_rows.hpp"
 
 namespace moxzi::device {
 
 namespace {
 
 result<register_type> like_first(const rule_context& c) {
-  return c.operand(0);
+  auto out = c.operand(0);
+  out.storage = stored_as(out.type);
+  return out;
 }
 
-std::vector<split_axis> split_alike(const typed_call& call) {
-  auto axes = leading_axes(call.result->dims.rank(), call.operands.size());
-  for (auto& axis : axes)
-    for (auto& dim : axis.operand_dims) dim = axis.result_dim;
+// -- gradients of gradients ----------------------------------------------------
+
+void accumulate_gradient(gradient_context& g) {
+  g.give(0, g.upstream());
+  g.give(1, g.upstream());
+}
+
+void scale_by_gradient(gradient_context& g) {
+  words w(g);
+  if (g.wants(0)) g.give(0, g.emit(op::scale_by, {g.upstream(), g.operand(1)}));
+  if (g.wants(1)) g.give(1, w.mul(g.upstream(), g.operand(0)));
+}
+
+/// What was summed gets the same gradient in every place.
+void sum_to_gradient(gradient_context& g) {
+  auto like = g.emit(op::ones_like, {g.operand(0)});
+  g.give(0, words(g).mul(like, g.upstream()));
+}
+
+// -- sum_to --------------------------------------------------------------------
+
+result<register_type> infer_sum_to(const rule_context& c) {
+  auto& x = c.operand(0);
+  auto& wanted = c.list(0);
+  auto out = register_type{x.type, stored_as(x.type), {}, {}};
+  auto missing = x.dims.rank() - wanted.size();
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    out.dims.push(wanted[i]);
+    out.factors.push_back(x.dims[i + missing] == wanted[i] ? x.factors[i + missing]
+                                                           : c.fresh_axis(1));
+  }
+  return out;
+}
+
+/// Along a dimension that stays, or one that is summed.
+std::vector<split_axis> split_sum_to(const typed_call& call) {
+  std::vector<split_axis> axes;
+  auto &x = call.operands[0]->dims, &to = call.result->dims;
+  auto missing = x.rank() - to.rank();
+  for (size_t i = 0; i < x.rank(); ++i) {
+    auto at = static_cast<int>(i) - static_cast<int>(missing);
+    bool stays = at >= 0 && to[static_cast<size_t>(at)] == x[i];
+    axes.push_back(
+      {{static_cast<int>(i)}, stays ? at : -1, stays ? join::none : join::sum, stays ? 0 : -1, at});
+  }
   return axes;
 }
 
-std::vector<split_axis> split_first(const typed_call& call) {
-  return leading_axes(call.result->dims.rank(), call.operands.size());
+cost sum_to_cost(const typed_call& call) {
+  auto sum = traffic(call, 0);
+  sum.flops = static_cast<double>(call.operands[0]->dims.elements());
+  return sum;
 }
 
-cost pointwise(const typed_call& call) {
-  return traffic(call, 1);
+sample sum_to_example(sampler& random) {
+  auto dims = random.dims(1, 4);
+  std::vector<uint32_t> to;
+  for (auto size : random.broadcast_to(dims).sizes()) to.push_back(static_cast<uint32_t>(size));
+  return {{random.tensor(dims)}, {to}};
+}
+
+// -- rows ----------------------------------------------------------------------
+
+row alike(op id, std::string_view name, std::string_view sentence,
+          std::vector<std::string_view> operands, void (*gradient)(gradient_context&)) {
+  auto out = unary(id, name, sentence, "internal", gradient, gradient ? "" : "it is constant");
+  out.fields.clear();
+  for (auto operand : operands) out.fields.push_back({operand, field_kind::reg});
+  out.form = operands.size() == 1 ? field_form::bare : field_form::record;
+  out.infer = like_first;
+  out.example = [](sampler& random) -> sample {
+    auto dims = random.dims(0, 4);
+    return {{random.tensor(dims), random.tensor(dims)}, {}};
+  };
+  out.wrong = nullptr;
+  out.pytorch = {};
+  return out;
 }
 
 } // namespace
 
 std::vector<row> gradient_rows() {
+  auto ones = alike(op::ones_like, "ones_like",
+                    "Ones in the shape of x, whose values don't matter.", {"x"}, nullptr);
+  ones.example = unary_example<contents::any>;
+  auto nonzero =
+    alike(op::nonzero, "nonzero", "True where x is not 0: a cast to boolean.", {"x"}, nullptr);
+  nonzero.infer = [](const rule_context& c) -> result<register_type> {
+    auto out = c.operand(0);
+    out.type = dtype::boolean;
+    out.storage = elem::boolean;
+    return out;
+  };
+  nonzero.example = unary_example<contents::any>;
+  auto scale = alike(op::scale_by, "scale_by", "x times a register of one element.", {"x", "by"},
+                     scale_by_gradient);
+  scale.example = [](sampler& random) -> sample {
+    return {{random.tensor(random.dims(0, 4)), random.tensor({})}, {}};
+  };
   return {
     {
       .id = op::second_of,
@@ -37,38 +120,23 @@ std::vector<row> gradient_rows() {
       .infer = [](const rule_context& c) { return c.second(0); },
       .no_gradient = "internal",
     },
+    ones,
+    nonzero,
+    alike(op::accumulate, "accumulate", "a + b, of one shape.", {"a", "b"}, accumulate_gradient),
+    scale,
     {
-      .id = op::ones_like,
-      .name = "ones_like",
-      .sentence = "Ones in the shape of x, whose values don't matter.",
-      .reference = "torch.ones_like",
-      .fields = {{"x", field_kind::reg}},
-      .infer = like_first,
-      .no_gradient = "internal",
-      .split = split_alike,
-      .costs = pointwise,
-    },
-    {
-      .id = op::accumulate,
-      .name = "accumulate",
-      .sentence = "a + b, of one shape.",
-      .reference = "torch.add",
-      .fields = {{"a", field_kind::reg}, {"b", field_kind::reg}},
-      .infer = like_first,
-      .no_gradient = "internal",
-      .split = split_alike,
-      .costs = pointwise,
-    },
-    {
-      .id = op::scale_by,
-      .name = "scale_by",
-      .sentence = "x times a register of one element.",
-      .reference = "torch.mul",
-      .fields = {{"x", field_kind::reg}, {"by", field_kind::reg}},
-      .infer = like_first,
-      .no_gradient = "internal",
-      .split = split_first,
-      .costs = pointwise,
+      .id = op::sum_to,
+      .name = "sum_to",
+      .sentence = "The sum over what was broadcast to get x from `shape`.",
+      .reference = "torch.Tensor.sum_to_size",
+      .fields = {{"x", field_kind::reg}, {"shape", field_kind::nat32s}},
+      .strided = true,
+      .infer = infer_sum_to,
+      .gradient = sum_to_gradient,
+      .split = split_sum_to,
+      .costs = sum_to_cost,
+      .example = sum_to_example,
+      .tolerance = 8,
     },
   };
 }

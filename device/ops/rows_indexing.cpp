@@ -26,13 +26,12 @@ void embedding_gradient(gradient_context& g) {
   g.give(0, g.emit(op::embedding_backward, {g.upstream(), g.operand(1)}, {rows}));
 }
 
-/// Along the ids, along the columns, or each device with its rows of the table.
+/// Along the ids or along the columns.
 std::vector<split_axis> split_embedding(const typed_call& call) {
   std::vector<split_axis> axes;
   auto ids = static_cast<int>(call.operands[1]->dims.rank());
   for (int i = 0; i < ids; ++i) axes.push_back({{-1, i}, i, join::none});
   axes.push_back({{1, -1}, ids, join::none});
-  axes.push_back({{0, -1}, -1, join::sum});
   return axes;
 }
 
@@ -65,6 +64,28 @@ cost embedding_backward_cost(const typed_call& call) {
   return sum;
 }
 
+/// Each place that took a row of the table gets that row of the upstream's.
+void embedding_backward_gradient(gradient_context& g) {
+  g.give(0, g.emit(op::embedding, {g.upstream(), g.operand(1)}));
+}
+
+sample embedding_example(sampler& random) {
+  auto rows = random.some();
+  return {{random.tensor({rows, random.size()}), random.indices(random.dims(0, 3), rows)}, {}};
+}
+
+wrong_sample wrong_embedding(sampler& random) {
+  return {{{random.tensor({2, 3, 4}), random.indices({2}, 2)}, {}}, device_errc::shape_mismatch};
+}
+
+sample embedding_backward_example(sampler& random) {
+  auto dims = random.dims(0, 2);
+  auto with_columns = dims;
+  with_columns.push(random.size());
+  auto rows = random.some();
+  return {{random.tensor(with_columns), random.indices(dims, rows)}, {rows}};
+}
+
 } // namespace
 
 std::vector<row> indexing_rows() {
@@ -80,6 +101,9 @@ std::vector<row> indexing_rows() {
       .gradient = embedding_gradient,
       .split = split_embedding,
       .costs = embedding_cost,
+      .pytorch = "F.embedding(ids, table)",
+      .example = embedding_example,
+      .wrong = wrong_embedding,
     },
     {
       .id = op::embedding_backward,
@@ -90,9 +114,11 @@ std::vector<row> indexing_rows() {
                  {"ids", field_kind::reg},
                  {"rows", field_kind::nat32}},
       .infer = infer_embedding_backward,
-      .no_gradient = "internal",
+      .gradient = embedding_backward_gradient,
       .split = split_embedding_backward,
       .costs = embedding_backward_cost,
+      .example = embedding_backward_example,
+      .tolerance = 8,
     },
   };
 }

@@ -88,6 +88,59 @@ std::vector<split_axis> split_bias_backward(const typed_call& call) {
   return axes;
 }
 
+// -- samples -------------------------------------------------------------------
+
+shape with_last(shape dims, int64_t last) {
+  dims.push(last);
+  return dims;
+}
+
+sample linear_example(sampler& random) {
+  auto in = random.size(), out = random.size();
+  sample made{{random.tensor(with_last(random.dims(0, 3), in)), random.tensor({out, in}), {}}, {}};
+  if (random.coin()) made.operands[2] = random.tensor({out});
+  return made;
+}
+
+wrong_sample wrong_linear(sampler& random) {
+  return {{{random.tensor({2, 3}), random.tensor({4, 5}), {}}, {}}, device_errc::shape_mismatch};
+}
+
+sample input_backward_example(sampler& random) {
+  auto in = random.size(), out = random.size();
+  return {{random.tensor(with_last(random.dims(0, 3), out)), random.tensor({out, in})}, {}};
+}
+
+sample weight_backward_example(sampler& random) {
+  auto dims = random.dims(0, 3);
+  return {
+    {random.tensor(with_last(dims, random.size())), random.tensor(with_last(dims, random.size()))},
+    {}};
+}
+
+sample bias_backward_example(sampler& random) {
+  return {{random.tensor(random.dims(1, 3))}, {}};
+}
+
+// -- gradients of gradients ----------------------------------------------------
+
+/// g · w: linear in both.
+void input_backward_gradient(gradient_context& g) {
+  if (g.wants(0)) g.give(0, g.emit(op::linear, {g.upstream(), g.operand(1), no_register}));
+  if (g.wants(1)) g.give(1, g.emit(op::linear_weight_backward, {g.operand(0), g.upstream()}));
+}
+
+/// The transpose of g times x.
+void weight_backward_gradient(gradient_context& g) {
+  if (g.wants(0)) g.give(0, g.emit(op::linear, {g.operand(1), g.upstream(), no_register}));
+  if (g.wants(1)) g.give(1, g.emit(op::linear_input_backward, {g.operand(0), g.upstream()}));
+}
+
+void bias_backward_gradient(gradient_context& g) {
+  auto like = g.emit(op::ones_like, {g.operand(0)});
+  g.give(0, g.emit(op::mul, {like, g.upstream()}));
+}
+
 cost product(const typed_call& call, double rows, double in, double out) {
   auto sum = traffic(call, 0);
   sum.flops = 2 * rows * in * out;
@@ -134,6 +187,10 @@ std::vector<row> linear_rows() {
       .gradient = linear_gradient,
       .split = split_linear,
       .costs = product_with_weight,
+      .pytorch = "F.linear(x, w, b)",
+      .example = linear_example,
+      .wrong = wrong_linear,
+      .tolerance = 8,
     },
     {
       .id = op::linear_input_backward,
@@ -142,9 +199,11 @@ std::vector<row> linear_rows() {
       .reference = "torch.nn.functional.linear",
       .fields = {{"gradient", field_kind::reg}, {"w", field_kind::reg}},
       .infer = infer_input_backward,
-      .no_gradient = "internal",
+      .gradient = input_backward_gradient,
       .split = split_input_backward,
       .costs = product_with_weight,
+      .example = input_backward_example,
+      .tolerance = 8,
     },
     {
       .id = op::linear_weight_backward,
@@ -153,9 +212,11 @@ std::vector<row> linear_rows() {
       .reference = "torch.nn.functional.linear",
       .fields = {{"gradient", field_kind::reg}, {"x", field_kind::reg}},
       .infer = infer_weight_backward,
-      .no_gradient = "internal",
+      .gradient = weight_backward_gradient,
       .split = split_weight_backward,
       .costs = product_of_rows,
+      .example = weight_backward_example,
+      .tolerance = 8,
     },
     {
       .id = op::linear_bias_backward,
@@ -164,9 +225,11 @@ std::vector<row> linear_rows() {
       .reference = "torch.nn.functional.linear",
       .fields = {{"gradient", field_kind::reg}},
       .infer = infer_bias_backward,
-      .no_gradient = "internal",
+      .gradient = bias_backward_gradient,
       .split = split_bias_backward,
       .costs = column_sums,
+      .example = bias_backward_example,
+      .tolerance = 8,
     },
   };
 }

@@ -39,6 +39,15 @@ cost cross_entropy_train_cost(const typed_call& call) {
   return sum;
 }
 
+sample cross_entropy_example(sampler& random) {
+  auto rows = random.some(), classes = random.some();
+  return {{random.tensor({rows, classes}), random.indices({rows}, classes)}, {}};
+}
+
+wrong_sample wrong_cross_entropy(sampler& random) {
+  return {{{random.tensor({2, 3}), random.indices({3}, 3)}, {}}, device_errc::shape_mismatch};
+}
+
 } // namespace
 
 std::vector<row> loss_rows() {
@@ -54,6 +63,10 @@ std::vector<row> loss_rows() {
     .training_form = op::cross_entropy_train,
     .split = split_rows,
     .costs = cross_entropy_cost,
+    .pytorch = "F.cross_entropy(logits, targets)",
+    .example = cross_entropy_example,
+    .wrong = wrong_cross_entropy,
+    .tolerance = 8,
   };
   auto train = forward;
   train.id = train.training_form = op::cross_entropy_train;

@@ -38,6 +38,11 @@ void narrow_gradient(gradient_context& g) {
                    {g.attr(0), g.attr(1), g.type_of(g.operand(0)).dims[dim]}));
 }
 
+std::optional<look> look_narrow(const typed_call& call, const shape& strides) {
+  auto dim = static_cast<size_t>(std::get<int64_t>(call.attributes[0]));
+  return look{std::get<int64_t>(call.attributes[1]) * strides[dim], strides};
+}
+
 std::vector<split_axis> split_narrow(const typed_call& call) {
   auto axes = leading_axes(call.result->dims.rank(), 1);
   axes.erase(axes.begin() + std::get<int64_t>(call.attributes[0]));
@@ -50,6 +55,11 @@ result<register_type> infer_narrow_backward(const rule_context& c) {
   out.dims[dim] = c.integer(2);
   out.factors[dim] = c.fresh_axis(c.integer(2));
   return out;
+}
+
+void narrow_backward_gradient(gradient_context& g) {
+  auto len = g.type_of(g.operand(0)).dims[std::get<int64_t>(g.attr(0))];
+  g.give(0, g.emit(op::narrow, {g.upstream()}, {g.attr(0), g.attr(1), len}));
 }
 
 // -- reshape -------------------------------------------------------------------
@@ -127,6 +137,12 @@ void reshape_gradient(gradient_context& g) {
   g.give(0, g.emit(op::reshape, {g.upstream()}, {dims}));
 }
 
+std::optional<look> look_reshape(const typed_call& call, const shape& strides) {
+  auto& from = call.operands[0]->dims;
+  if (from.elements() > 0 && !is_row_major(from, strides)) return std::nullopt;
+  return look{0, row_major_strides(call.result->dims)};
+}
+
 /// A dimension can be split where one of the result starts with the same axis.
 std::vector<split_axis> split_reshape(const typed_call& call) {
   std::vector<split_axis> axes;
@@ -136,8 +152,50 @@ std::vector<split_axis> split_reshape(const typed_call& call) {
     for (size_t j = 0; j < out.dims.rank(); ++j)
       if (!x.factors[i].empty() && !out.factors[j].empty()
           && x.factors[i][0].axis == out.factors[j][0].axis)
-        axes.push_back({{static_cast<int>(i)}, static_cast<int>(j), join::none});
+        axes.push_back(
+          {{static_cast<int>(i)}, static_cast<int>(j), join::none, 0, static_cast<int>(j)});
   return axes;
+}
+
+// -- samples -------------------------------------------------------------------
+
+sample narrow_example(sampler& random) {
+  auto dims = random.dims(1, 4);
+  auto dim = random.below(static_cast<int64_t>(dims.rank()));
+  auto start = random.below(dims[static_cast<size_t>(dim)] + 1);
+  auto len = random.below(dims[static_cast<size_t>(dim)] - start + 1);
+  return {{random.tensor(dims)}, {dim, start, len}};
+}
+
+wrong_sample wrong_narrow(sampler& random) {
+  return {{{random.tensor({3})}, {int64_t{0}, int64_t{2}, int64_t{2}}}, device_errc::dim_range};
+}
+
+/// The same sizes, some of them merged.
+sample reshape_example(sampler& random) {
+  auto dims = random.dims(0, 4);
+  std::vector<uint32_t> to;
+  for (auto size : dims.sizes()) {
+    if (!to.empty() && random.coin())
+      to.back() *= static_cast<uint32_t>(size);
+    else
+      to.push_back(static_cast<uint32_t>(size));
+  }
+  if (!to.empty() && dims.elements() > 0 && random.coin())
+    to[static_cast<size_t>(random.below(static_cast<int64_t>(to.size())))] = infer_size;
+  return {{random.tensor(dims)}, {to}};
+}
+
+wrong_sample wrong_reshape(sampler& random) {
+  return {{{random.tensor({2, 3})}, {std::vector<uint32_t>{7}}}, device_errc::reshape_count};
+}
+
+sample narrow_backward_example(sampler& random) {
+  auto dims = random.dims(1, 4);
+  auto dim = random.below(static_cast<int64_t>(dims.rank()));
+  auto start = random.below(4);
+  auto size = dims[static_cast<size_t>(dim)] + start + random.below(3);
+  return {{random.tensor(dims)}, {dim, start, size}};
 }
 
 cost free_of_charge(const typed_call&) {
@@ -148,38 +206,8 @@ cost moves(const typed_call& call) {
   return traffic(call, 0);
 }
 
-} // namespace
-
-std::vector<row> shape_rows() {
+std::vector<row> internal_rows() {
   return {
-    {
-      .id = op::narrow,
-      .name = "narrow",
-      .sentence = "`len` places of dimension `dim`, from `start` on.",
-      .reference = "torch.narrow",
-      .fields = {{"x", field_kind::reg},
-                 {"dim", field_kind::nat32},
-                 {"start", field_kind::nat32},
-                 {"len", field_kind::nat32}},
-      .runs = row_runs::view,
-      .infer = infer_narrow,
-      .gradient = narrow_gradient,
-      .split = split_narrow,
-      .costs = free_of_charge,
-    },
-    {
-      .id = op::reshape,
-      .name = "reshape",
-      .sentence = "The same elements in another shape; one size may be 4294967295, which leaves it "
-                  "open.",
-      .reference = "torch.reshape",
-      .fields = {{"x", field_kind::reg}, {"shape", field_kind::nat32s}},
-      .runs = row_runs::view,
-      .infer = infer_reshape,
-      .gradient = reshape_gradient,
-      .split = split_reshape,
-      .costs = free_of_charge,
-    },
     {
       .id = op::narrow_backward,
       .name = "narrow_backward",
@@ -190,9 +218,10 @@ std::vector<row> shape_rows() {
                  {"start", field_kind::nat32},
                  {"size", field_kind::nat32}},
       .infer = infer_narrow_backward,
-      .no_gradient = "internal",
+      .gradient = narrow_backward_gradient,
       .split = split_narrow,
       .costs = moves,
+      .example = narrow_backward_example,
     },
     {
       .id = op::contiguous,
@@ -200,11 +229,63 @@ std::vector<row> shape_rows() {
       .sentence = "The same elements, copied without gaps.",
       .reference = "torch.Tensor.contiguous",
       .fields = {{"x", field_kind::reg}},
+      .takes = all_types,
+      .strided = true,
       .infer = [](const rule_context& c) -> result<register_type> { return c.operand(0); },
-      .no_gradient = "internal",
+      .no_gradient = "the plan puts it in, after gradients are made",
       .costs = moves,
+      .example = [](sampler& random) -> sample {
+        return {{random.tensor(random.dims(0, 4))}, {}};
+      },
     },
   };
+}
+
+} // namespace
+
+std::vector<row> shape_rows() {
+  std::vector<row> rows{
+    {
+      .id = op::narrow,
+      .name = "narrow",
+      .sentence = "`len` places of dimension `dim`, from `start` on.",
+      .reference = "torch.narrow",
+      .fields = {{"x", field_kind::reg},
+                 {"dim", field_kind::nat32},
+                 {"start", field_kind::nat32},
+                 {"len", field_kind::nat32}},
+      .runs = row_runs::view,
+      .takes = all_types,
+      .infer = infer_narrow,
+      .gradient = narrow_gradient,
+      .split = split_narrow,
+      .costs = free_of_charge,
+      .look = look_narrow,
+      .pytorch = "torch.narrow(x, dim, start, len)",
+      .example = narrow_example,
+      .wrong = wrong_narrow,
+    },
+    {
+      .id = op::reshape,
+      .name = "reshape",
+      .sentence = "The same elements in another shape; one size may be 4294967295, which leaves it "
+                  "open.",
+      .reference = "torch.reshape",
+      .fields = {{"x", field_kind::reg}, {"shape", field_kind::nat32s}},
+      .runs = row_runs::view,
+      .takes = all_types,
+      .infer = infer_reshape,
+      .gradient = reshape_gradient,
+      .split = split_reshape,
+      .costs = free_of_charge,
+      .look = look_reshape,
+      .pytorch = "x.reshape([-1 if size == 4294967295 else size for size in shape])",
+      .example = reshape_example,
+      .wrong = wrong_reshape,
+    },
+  };
+  for (auto& more : internal_rows()) rows.push_back(std::move(more));
+  return rows;
 }
 
 } // namespace moxzi::device

@@ -1,5 +1,6 @@
 #include "device/open.hpp"
 #include "device/ops/table.hpp"
+#include "device/pointwise/chain.hpp"
 #include "device/reference/kernels.hpp"
 
 namespace moxzi::device {
@@ -19,7 +20,10 @@ public:
   }
   bool supports(op id) const noexcept override {
     auto how = find_row(id);
-    return how && (how->runs != row_runs::kernel || reference::find_kernel(id));
+    if (id == chain_op) return true;
+    if (!how) return false;
+    if (how->runs == row_runs::pointwise) return pointwise::find_f64(id) != nullptr;
+    return how->runs != row_runs::kernel || reference::find_kernel(id);
   }
   buffer_ptr allocate(uint64_t bytes, fault& why) override {
     return allocate_host(bytes, why);
@@ -32,14 +36,15 @@ public:
     return read_host(from, offset, bytes, to);
   }
   std::unique_ptr<executable> prepare(const plan& what, fault& why) override {
-    return make_host_executable(what,
-                                {.find = reference::find_kernel,
-                                 .add = reference::add,
-                                 .finite = reference::finite,
-                                 .bound = reference::bound,
-                                 .sum_of_squares = reference::sum_of_squares,
-                                 .step = reference::step},
-                                1, why);
+    return make_host_executable(
+      what,
+      {.find = [](op id, elem) noexcept { return reference::find_kernel(id); },
+       .add = reference::add,
+       .finite = reference::finite,
+       .bound = reference::bound,
+       .sum_of_squares = reference::sum_of_squares,
+       .step = reference::step},
+      1, why);
   }
 
 private:

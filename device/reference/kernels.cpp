@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "device/half.hpp"
+#include "device/pointwise/chain.hpp"
 
 namespace moxzi::device::reference {
 
@@ -154,29 +156,49 @@ bool cross_entropy(const kernel_call& call, fault& why) {
   return true;
 }
 
+// -- element by element --------------------------------------------------------
+
+bool chain(const kernel_call& call, fault&) {
+  pointwise::run_chain(call, pointwise::precision::wide, 0, call.outputs[0].elements);
+  return true;
+}
+
 // -- what gradients need -------------------------------------------------------
 
-bool ones_like(const kernel_call& call, fault&) {
-  for (int64_t n = 0; n < call.outputs[0].elements; ++n) set(call.outputs[0], n, 1);
-  return true;
-}
-
-bool accumulate(const kernel_call& call, fault&) {
-  for (int64_t n = 0; n < call.outputs[0].elements; ++n)
-    set(call.outputs[0], n, get(call.inputs[0], n) + get(call.inputs[1], n));
-  return true;
-}
-
-bool scale_by(const kernel_call& call, fault&) {
-  for (int64_t n = 0; n < call.outputs[0].elements; ++n)
-    set(call.outputs[0], n, get(call.inputs[0], n) * get(call.inputs[1], 0));
+bool sum_to(const kernel_call& call, fault&) {
+  auto &x = call.inputs[0], &out = call.outputs[0];
+  auto missing = x.dims.rank() - out.dims.rank();
+  auto steps = row_major_strides(out.dims);
+  std::vector<double> sums(static_cast<size_t>(out.elements));
+  for (int64_t n = 0; n < x.elements; ++n) {
+    int64_t rest = n, from = 0, to = 0;
+    for (size_t i = x.dims.rank(); i-- > 0;) {
+      auto at = rest % x.dims[i];
+      rest /= x.dims[i];
+      from += at * x.strides[i];
+      if (i >= missing && out.dims[i - missing] == x.dims[i]) to += at * steps[i - missing];
+    }
+    sums[static_cast<size_t>(to)] += get(x, from);
+  }
+  for (int64_t n = 0; n < out.elements; ++n) set(out, n, sums[static_cast<size_t>(n)]);
   return true;
 }
 
 } // namespace
 
 double get(const tensor_view& from, int64_t n) noexcept {
-  return from.type == elem::f64 ? from.as<double>()[n] : from.as<float>()[n];
+  switch (from.type) {
+    case elem::f64:
+      return from.as<double>()[n];
+    case elem::f32:
+      return from.as<float>()[n];
+    case elem::f16:
+      return from_f16(from.as<uint16_t>()[n]);
+    case elem::bf16:
+      return from_bf16(from.as<uint16_t>()[n]);
+    default:
+      return static_cast<double>(get_integer(from, n));
+  }
 }
 
 void set(const tensor_view& to, int64_t n, double value) noexcept {
@@ -186,6 +208,12 @@ void set(const tensor_view& to, int64_t n, double value) noexcept {
       break;
     case elem::f32:
       to.as<float>()[n] = static_cast<float>(value);
+      break;
+    case elem::f16:
+      to.as<uint16_t>()[n] = to_f16(static_cast<float>(value));
+      break;
+    case elem::bf16:
+      to.as<uint16_t>()[n] = to_bf16(static_cast<float>(value));
       break;
     case elem::u8:
     case elem::boolean:
@@ -233,6 +261,7 @@ int64_t get_integer(const tensor_view& from, int64_t n) noexcept {
 }
 
 kernel_function find_kernel(op id) noexcept {
+  if (id == chain_op) return chain;
   switch (id) {
     case op::contiguous:
       return contiguous;
@@ -253,12 +282,8 @@ kernel_function find_kernel(op id) noexcept {
     case op::cross_entropy:
     case op::cross_entropy_train:
       return cross_entropy;
-    case op::ones_like:
-      return ones_like;
-    case op::accumulate:
-      return accumulate;
-    case op::scale_by:
-      return scale_by;
+    case op::sum_to:
+      return sum_to;
     default:
       return nullptr;
   }

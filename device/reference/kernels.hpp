@@ -11,7 +11,7 @@ void set(const tensor_view& to, int64_t n, double value) noexcept;
 /// One integer.
 int64_t get_integer(const tensor_view& from, int64_t n) noexcept;
 
-/// The kernel of a row, or null.
+/// The kernel of a row that isn't pointwise, or of `chain_op`; or null.
 kernel_function find_kernel(op id) noexcept;
 
 // What `host_kernels` has beside.

@@ -5,8 +5,8 @@
 /// The kernels of the processor's backend.
 namespace moxzi::device::torch {
 
-/// The kernel for a row, or null.
-kernel_function find_kernel(op id) noexcept;
+/// The kernel for a row whose result is of this type, or null.
+kernel_function find_kernel(op id, elem type) noexcept;
 
 // One function per file of kernels; each knows some rows and answers null for the others.
 kernel_function find_indexing_kernel(op id) noexcept;

@@ -7,20 +7,27 @@
 #include <thread>
 
 #include <ATen/Version.h>
+#include <c10/core/InferenceMode.h>
 #include <torch/headeronly/version.h>
 #include <unistd.h>
 
+#include "device/aten/host.hpp"
 #include "device/ops/table.hpp"
+#include "device/pointwise/chain.hpp"
 #include "device/torch/gemm.hpp"
 #include "device/torch/kernels.hpp"
 #include "device/torch/optimizer.hpp"
 
 namespace moxzi::device::torch {
 
-kernel_function find_kernel(op id) noexcept {
+kernel_function find_kernel(op id, elem type) noexcept {
+  // Half precision has no loops of our own.
+  const bool half = type == elem::f16 || type == elem::bf16;
+  if (half && id != chain_op) return aten::find_host_kernel(id);
   if (auto* kernel = find_linear_kernel(id)) return kernel;
   if (auto* kernel = find_indexing_kernel(id)) return kernel;
-  return find_shape_kernel(id);
+  if (auto* kernel = find_shape_kernel(id)) return kernel;
+  return aten::find_host_kernel(id);
 }
 
 namespace {
@@ -42,6 +49,7 @@ public:
 
   std::optional<fault> run(const run_arguments& with, run_results& out) override {
     try {
+      c10::InferenceMode no_gradients;
       use_threads(threads_);
       return body_->run(with, out);
     } catch (const std::bad_alloc&) {
@@ -85,8 +93,11 @@ public:
   }
 
   bool supports(op id) const noexcept override {
+    if (id == chain_op) return true;
     auto* how = find_row(id);
-    return how && (how->runs != row_runs::kernel || find_kernel(id));
+    if (!how) return false;
+    if (how->runs == row_runs::pointwise) return pointwise::find_f32(id) != nullptr;
+    return how->runs != row_runs::kernel || find_kernel(id, elem::f32);
   }
 
   buffer_ptr allocate(uint64_t bytes, fault& why) override {

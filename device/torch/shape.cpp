@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/pointwise/chain.hpp"
 #include "device/torch/kernels.hpp"
 #include "device/torch/loops.hpp"
 
@@ -61,86 +62,23 @@ bool narrow_backward(const kernel_call& call, fault&) {
   return true;
 }
 
-template <class T>
-MOXZI_INLINE void add_all(const T* a, const T* b, T* __restrict out, int64_t count) {
-  for (int64_t i = 0; i < count; i++) out[i] = a[i] + b[i];
-}
-
-template <class T>
-MOXZI_INLINE void multiply_all(const T* x, T by, T* __restrict out, int64_t count) {
-  for (int64_t i = 0; i < count; i++) out[i] = x[i] * by;
-}
-
-MOXZI_CLONES void sum(const float* a, const float* b, float* out, int64_t count) {
-  add_all(a, b, out, count);
-}
-
-MOXZI_CLONES void sum(const double* a, const double* b, double* out, int64_t count) {
-  add_all(a, b, out, count);
-}
-
-MOXZI_CLONES void scaled(const float* x, float by, float* out, int64_t count) {
-  multiply_all(x, by, out, count);
-}
-
-MOXZI_CLONES void scaled(const double* x, double by, double* out, int64_t count) {
-  multiply_all(x, by, out, count);
-}
-
-template <class T>
-bool accumulate_of(const kernel_call& call) {
-  const T *a = call.inputs[0].as<const T>(), *b = call.inputs[1].as<const T>();
-  T* out = call.outputs[0].as<T>();
+bool chain(const kernel_call& call, fault&) {
   for_parts(call.threads, call.outputs[0].elements, elements_at_once,
-            [a, b, out](int64_t begin, int64_t end) {
-              sum(a + begin, b + begin, out + begin, end - begin);
+            [&call](int64_t begin, int64_t end) {
+              run_chain(call, pointwise::precision::narrow, begin, end);
             });
-  return true;
-}
-
-bool accumulate(const kernel_call& call, fault&) {
-  return call.outputs[0].type == elem::f64 ? accumulate_of<double>(call)
-                                           : accumulate_of<float>(call);
-}
-
-template <class T>
-bool scale_by_of(const kernel_call& call) {
-  const T* x = call.inputs[0].as<const T>();
-  const T by = *call.inputs[1].as<const T>();
-  T* out = call.outputs[0].as<T>();
-  for_parts(
-    call.threads, call.outputs[0].elements, elements_at_once,
-    [x, by, out](int64_t begin, int64_t end) { scaled(x + begin, by, out + begin, end - begin); });
-  return true;
-}
-
-bool scale_by(const kernel_call& call, fault&) {
-  return call.outputs[0].type == elem::f64 ? scale_by_of<double>(call) : scale_by_of<float>(call);
-}
-
-bool ones_like(const kernel_call& call, fault&) {
-  auto& out = call.outputs[0];
-  if (out.type == elem::f64)
-    std::fill_n(out.as<double>(), out.elements, 1.0);
-  else
-    std::fill_n(out.as<float>(), out.elements, 1.0f);
   return true;
 }
 
 } // namespace
 
 kernel_function find_shape_kernel(op id) noexcept {
+  if (id == chain_op) return chain;
   switch (id) {
     case op::contiguous:
       return contiguous;
     case op::narrow_backward:
       return narrow_backward;
-    case op::accumulate:
-      return accumulate;
-    case op::scale_by:
-      return scale_by;
-    case op::ones_like:
-      return ones_like;
     default:
       return nullptr;
   }

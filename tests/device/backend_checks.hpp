@@ -51,31 +51,6 @@ inline void expect_near(const std::vector<double>& got, const std::vector<double
   }
 }
 
-/// Every kernel on random shapes, in f32 and f64, against plain loops that add up in f64.
-inline void check_kernels(backend& on, int rounds, bool parallel = false) {
-  auto reference = make_reference_backend();
-  case_maker make(20240229);
-  for (const auto& row : table()) {
-    if (row.runs != row_runs::kernel) continue;
-    EXPECT_TRUE(on.supports(row.id)) << row.name;
-    for (int i = 0; i < rounds; i++) {
-      auto cases = make.make(row.id, i % 2 ? elem::f64 : elem::f32);
-      ASSERT_FALSE(cases.empty()) << "no case for " << row.name;
-      for (auto& one : cases) {
-        one.what.parallel = parallel;
-        run_results wanted, got;
-        auto failed = run_plan(*reference, one.what, one.inputs, wanted);
-        ASSERT_FALSE(failed) << one.name << ": " << failed->what;
-        failed = run_plan(on, one.what, one.inputs, got);
-        ASSERT_FALSE(failed) << one.name << ": " << failed->what;
-        for (size_t n = 0; n < one.what.results.size(); n++)
-          expect_near(result_numbers(one.what, got, n), result_numbers(one.what, wanted, n),
-                      one.tolerance, one.name);
-      }
-    }
-  }
-}
-
 /// An index out of range is a fault that names it, and the step behind it does not happen.
 inline void check_bad_indices(device_core& core) {
   ASSERT_TRUE(core.define_params("a", letters_params()));

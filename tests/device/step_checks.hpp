@@ -97,7 +97,7 @@ inline step_outcome after_step(backend& on, const step_case& one) {
     sent = floats_of(one.type, one.dims, values);
   }
   const auto gradient = build.input(sent);
-  auto plan_case = build.run(op::ones_like, {gradient}, {build.output(one.type, one.dims)}, {}, 0);
+  auto plan_case = build.run(op::contiguous, {gradient}, {build.output(one.type, one.dims)}, {}, 0);
   placed_tensors memory(on);
   step_segment segment{.gradient = gradient,
                        .elements = static_cast<uint64_t>(one.dims.elements()),

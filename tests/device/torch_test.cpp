@@ -1,7 +1,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "tests/device/backend_checks.hpp"
+#include "tests/device/row_walk.hpp"
 
 namespace moxzi::device {
 namespace {
@@ -24,11 +24,11 @@ protected:
 };
 
 TEST_F(torch_plugin, its_kernels_agree_with_plain_loops) {
-  check_kernels(*cpu(), 40);
+  check_rows(*cpu(), 20);
 }
 
 TEST_F(torch_plugin, its_kernels_agree_with_plain_loops_on_two_threads) {
-  check_kernels(*cpu(2), 10, true);
+  check_rows(*cpu(2), 5, true);
 }
 
 TEST_F(torch_plugin, large_kernels_are_split_over_threads_and_agree) {
@@ -37,10 +37,6 @@ TEST_F(torch_plugin, large_kernels_are_split_over_threads_and_agree) {
   case_maker make(3);
   for (const elem type : {elem::f32, elem::f64}) {
     std::vector<kernel_case> cases;
-    case_builder sum("accumulate");
-    const auto a = sum.input(make.floats(type, {300'000}));
-    const auto b = sum.input(make.floats(type, {300'000}));
-    cases.push_back(sum.run(op::accumulate, {a, b}, {sum.output(type, {300'000})}, {}, 0));
     case_builder backward("embedding_backward");
     const auto g = backward.input(make.floats(type, {9'000, 40}));
     const auto ids = backward.input(make.ids({9'000}, 20'000));
@@ -172,7 +168,7 @@ TEST_F(torch_plugin, it_says_what_it_is) {
   EXPECT_EQ(on->info().threads, 2u);
   EXPECT_EQ(on->info().version, "libtorch 2.11.0");
   EXPECT_GT(on->info().memory_bytes, uint64_t{1} << 30);
-  EXPECT_FALSE(on->supports(op::gelu));
+  EXPECT_FALSE(on->supports(op::iterate));
   EXPECT_FALSE(on->supports(static_cast<op>(9999)));
 }
 

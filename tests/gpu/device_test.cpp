@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/device/backend_checks.hpp"
+#include "tests/device/row_walk.hpp"
 
 // What the processor's device is tested for, on the first GPU.
 
@@ -28,7 +28,7 @@ TEST_F(gpu, says_what_it_is) {
 }
 
 TEST_F(gpu, its_kernels_agree_with_plain_loops) {
-  check_kernels(*on, 20);
+  check_rows(*on, 10);
 }
 
 TEST_F(gpu, its_optimizers_agree_with_plain_loops) {

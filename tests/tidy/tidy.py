@@ -20,7 +20,7 @@ MAY_INCLUDE = {
 
 # A library's headers appear only in these places.
 ONLY_IN = [
-    (r"(torch|ATen|c10)/", ("device/torch/", "device/cuda/")),
+    (r"(torch|ATen|c10)/", ("device/torch/", "device/aten/", "device/cuda/")),
     (r"(cuda|nccl|cublas|nvrtc)[\w.]*\.h", ("device/cuda/",)),
     (r"(wasm|wasmtime)(\.h|/)", ("actors/wasm/",)),
     (r"lmdb\.h", ("persist/lmdb_env.",)),
@@ -88,7 +88,7 @@ def check_includes(path, lines, report):
         if name.startswith("caf/") and PURE.match(path):
             report(path, n, "a pure part includes CAF")
         if name in ("chrono", "thread") and PURE.match(path) and path not in ALLOWED_CLOCKS \
-                and not path.startswith(("actors/wasm/", "device/torch/", "device/cuda/")):
+                and not path.startswith(("actors/wasm/", "device/torch/", "device/aten/", "device/cuda/")):
             report(path, n, f"a pure part includes <{name}>")
 
 

@@ -1,8 +1,8 @@
-#include "device/cuda/aten_backend.hpp"
+#include "device/aten/backend.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tests/device/backend_checks.hpp"
+#include "tests/device/row_walk.hpp"
 
 // The GPU's backend with ATen on the processor: the same code but for the memory it works on.
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-class processor final : public cuda::aten_place {
+class processor final : public aten::aten_place {
 public:
   at::Device device() const override {
     return at::Device(at::kCPU);
@@ -19,40 +19,43 @@ public:
   void enter(const std::function<void()>& work) override {
     work();
   }
+  aten::chain_function make_chain(const pointwise_chain& what) override {
+    return aten::host_chain(what);
+  }
 };
 
-std::unique_ptr<backend> aten() {
+std::unique_ptr<backend> on_the_processor() {
   backend_info info;
   info.kind = "aten";
   info.parameter_types = {elem::f32, elem::f64};
-  return cuda::make_aten_backend(std::make_unique<processor>(), std::move(info));
+  return aten::make_backend(std::make_unique<processor>(), std::move(info));
 }
 
 TEST(aten_backend, its_kernels_agree_with_plain_loops) {
-  check_kernels(*aten(), 40);
+  check_rows(*on_the_processor(), 10);
 }
 
 TEST(aten_backend, its_optimizers_agree_with_plain_loops) {
-  check_steps(*aten());
-  check_gathering(*aten());
+  check_steps(*on_the_processor());
+  check_gathering(*on_the_processor());
 }
 
 TEST(aten_backend, a_bad_index_is_named_and_changes_nothing) {
-  device_core core(aten(), {});
+  device_core core(on_the_processor(), {});
   check_bad_indices(core);
 }
 
 TEST(aten_backend, it_learns_the_phrase_with_the_losses_of_the_reference) {
-  check_letters(aten());
+  check_letters(on_the_processor());
 }
 
 TEST(aten_backend, parameters_of_f64_train_in_f64) {
-  check_f64(aten());
+  check_f64(on_the_processor());
 }
 
 TEST(aten_backend, memory_that_nobody_has_is_refused) {
   fault why;
-  EXPECT_FALSE(aten()->allocate(uint64_t{1} << 50, why));
+  EXPECT_FALSE(on_the_processor()->allocate(uint64_t{1} << 50, why));
   EXPECT_FALSE(why.what.empty());
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -9,7 +10,7 @@
 
 /// Kernels written with ATen's operators: the same code on a GPU, and on the processor, where it is
 /// tested.
-namespace moxzi::device::cuda {
+namespace moxzi::device::aten {
 
 /// What a kernel is called with. An absent optional operand is an undefined tensor.
 struct aten_call {
@@ -32,10 +33,17 @@ struct index_watch {
 /// Launches the work; may throw what ATen throws.
 using aten_kernel = void (*)(const aten_call& call, index_watch& watch);
 
+/// Launches a chain on the tensors of its instruction.
+using chain_function = std::function<void(const aten_call&)>;
+/// A chain on the processor's tensors, by our own loops.
+chain_function host_chain(const pointwise_chain& what);
+
 /// The kernel for a row, or null.
-aten_kernel find_aten_kernel(op id) noexcept;
+aten_kernel find_kernel(op id) noexcept;
 
 /// The type of a tensor of these elements.
 at::ScalarType scalar_type(elem type);
+/// And back.
+elem elem_of(at::ScalarType type);
 
-} // namespace moxzi::device::cuda
+} // namespace moxzi::device::aten

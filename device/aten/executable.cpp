@@ -1,13 +1,13 @@
-#include "device/cuda/aten_executable.hpp"
+#include "device/aten/executable.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "device/cuda/aten_optimizer.hpp"
+#include "device/aten/optimizer.hpp"
 #include "device/host_executable.hpp"
 
-namespace moxzi::device::cuda {
+namespace moxzi::device::aten {
 
 namespace {
 
@@ -32,7 +32,9 @@ aten_executable::aten_executable(const plan& what, aten_place& place)
     if (what.tensors[i].where == memory::arena)
       tensors_[i] = view(what.tensors[i], arena_.data_ptr());
   for (auto& one : what.instructions)
-    steps_.push_back({find_aten_kernel(one.id), {{}, {}, one.attributes}});
+    steps_.push_back({find_kernel(one.id),
+                      one.id == chain_op ? place.make_chain(one.chain) : chain_function{},
+                      {{}, {}, one.attributes}});
 }
 
 at::Tensor aten_executable::view(const planned_tensor& what, void* base) const {
@@ -76,7 +78,10 @@ void aten_executable::copy_in(const run_arguments& with) {
 
 std::optional<uint32_t> aten_executable::launch(index_watch& watch) {
   for (size_t i = 0; i < steps_.size(); i++) {
-    steps_[i].kernel(steps_[i].call, watch);
+    if (steps_[i].chain)
+      steps_[i].chain(steps_[i].call);
+    else
+      steps_[i].kernel(steps_[i].call, watch);
     if (watch.first) return static_cast<uint32_t>(i);
   }
   return std::nullopt;
@@ -208,4 +213,4 @@ void aten_executable::gather(const run_arguments& with,
     }
 }
 
-} // namespace moxzi::device::cuda
+} // namespace moxzi::device::aten

@@ -1,4 +1,4 @@
-#include "device/cuda/aten_optimizer.hpp"
+#include "device/aten/optimizer.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,11 +6,11 @@
 #include <tuple>
 #include <utility>
 
-#include "device/cuda/aten_kernels.hpp"
+#include "device/aten/kernels.hpp"
 #include "device/optimizer.hpp"
 #include "device/torch/muon.hpp"
 
-namespace moxzi::device::cuda {
+namespace moxzi::device::aten {
 
 namespace {
 
@@ -180,4 +180,4 @@ void take_step(const optimizer_step& how, std::vector<segment_tensors> on) {
   for (auto& [key, lists] : fused) step_fused(how, key, lists);
 }
 
-} // namespace moxzi::device::cuda
+} // namespace moxzi::device::aten

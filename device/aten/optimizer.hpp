@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "device/cuda/aten_backend.hpp"
+#include "device/aten/backend.hpp"
 
-namespace moxzi::device::cuda {
+namespace moxzi::device::aten {
 
 /// A segment that has elements, as ATen's tensors: all of the parameter's shape but adafactor's
 /// states.
@@ -24,4 +24,4 @@ segment_tensors tensors_of(const optimizer_step& how, const step_segment& what, 
 /// One optimizer's step.
 void take_step(const optimizer_step& how, std::vector<segment_tensors> on);
 
-} // namespace moxzi::device::cuda
+} // namespace moxzi::device::aten

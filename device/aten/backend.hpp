@@ -5,10 +5,11 @@
 
 #include <ATen/ATen.h>
 
+#include "device/aten/kernels.hpp"
 #include "device/backend.hpp"
 
 /// A backend made of ATen's operators.
-namespace moxzi::device::cuda {
+namespace moxzi::device::aten {
 
 /// The device on which ATen is to work.
 class aten_place {
@@ -17,9 +18,11 @@ public:
   virtual at::Device device() const = 0;
   /// Runs `work` with the device and its stream made current; what is launched is in order.
   virtual void enter(const std::function<void()>& work) = 0;
+  /// Makes a chain of pointwise operations ready; null if this place runs none.
+  virtual chain_function make_chain(const pointwise_chain& what) = 0;
 };
 
 /// Makes the backend. `info` describes the place.
-std::unique_ptr<backend> make_aten_backend(std::unique_ptr<aten_place> place, backend_info info);
+std::unique_ptr<backend> make_backend(std::unique_ptr<aten_place> place, backend_info info);
 
-} // namespace moxzi::device::cuda
+} // namespace moxzi::device::aten

@@ -1,12 +1,13 @@
-#include "device/cuda/aten_backend.hpp"
+#include "device/aten/backend.hpp"
 
 #include <c10/core/InferenceMode.h>
 
 #include "base/assert.hpp"
-#include "device/cuda/aten_executable.hpp"
+#include "device/aten/executable.hpp"
 #include "device/ops/table.hpp"
+#include "device/pointwise/chain.hpp"
 
-namespace moxzi::device::cuda {
+namespace moxzi::device::aten {
 
 namespace {
 
@@ -75,7 +76,9 @@ private:
 class aten_backend final : public backend {
 public:
   aten_backend(std::unique_ptr<aten_place> place, backend_info info)
-      : place_(std::move(place)), info_(std::move(info)) {
+      : place_(std::move(place)), info_(std::move(info)),
+        chains_(place_->make_chain({dtype::f32, {{op::neg, dtype::f32, {0}, {}}}, {0}})
+                != nullptr) {
     // nop
   }
 
@@ -84,8 +87,11 @@ public:
   }
 
   bool supports(op id) const noexcept override {
+    if (id == chain_op) return chains_;
     auto* how = find_row(id);
-    return how && (how->runs != row_runs::kernel || find_aten_kernel(id));
+    if (!how) return false;
+    if (how->runs == row_runs::pointwise) return chains_ && pointwise::find_f32(id) != nullptr;
+    return how->runs != row_runs::kernel || find_kernel(id);
   }
 
   buffer_ptr allocate(uint64_t bytes, fault& why) override {
@@ -122,7 +128,7 @@ public:
     std::unique_ptr<aten_executable> body;
     auto failed = guarded(*place_, [this, &what, &body] {
       for (auto& one : what.instructions)
-        moxzi_assert(find_aten_kernel(one.id), "id={}", static_cast<int>(one.id));
+        moxzi_assert(one.id == chain_op || find_kernel(one.id), "id={}", static_cast<int>(one.id));
       body = std::make_unique<aten_executable>(what, *place_);
     });
     if (failed) {
@@ -135,12 +141,13 @@ public:
 private:
   std::shared_ptr<aten_place> place_;
   backend_info info_;
+  bool chains_; ///< whether the place runs pointwise operations
 };
 
 } // namespace
 
-std::unique_ptr<backend> make_aten_backend(std::unique_ptr<aten_place> place, backend_info info) {
+std::unique_ptr<backend> make_backend(std::unique_ptr<aten_place> place, backend_info info) {
   return std::make_unique<aten_backend>(std::move(place), std::move(info));
 }
 
-} // namespace moxzi::device::cuda
+} // namespace moxzi::device::aten

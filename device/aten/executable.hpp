@@ -3,10 +3,10 @@
 #include <memory>
 #include <vector>
 
-#include "device/cuda/aten_backend.hpp"
-#include "device/cuda/aten_kernels.hpp"
+#include "device/aten/backend.hpp"
+#include "device/aten/kernels.hpp"
 
-namespace moxzi::device::cuda {
+namespace moxzi::device::aten {
 
 /// A plan whose tensors are ATen's, over one arena on the device. `run` and the constructor are
 /// called inside `aten_place::enter` and throw what ATen throws.
@@ -23,6 +23,7 @@ public:
 private:
   struct step {
     aten_kernel kernel;
+    chain_function chain; ///< in place of the kernel
     aten_call call;
   };
 
@@ -49,4 +50,4 @@ private:
   byte_string staging_;
 };
 
-} // namespace moxzi::device::cuda
+} // namespace moxzi::device::aten

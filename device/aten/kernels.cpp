@@ -1,10 +1,10 @@
-#include "device/cuda/aten_kernels.hpp"
+#include "device/aten/kernels.hpp"
 
 #include <limits>
 
 #include "device/host_executable.hpp"
 
-namespace moxzi::device::cuda {
+namespace moxzi::device::aten {
 
 namespace {
 
@@ -24,7 +24,7 @@ at::Tensor checked(const at::Tensor& ids, const char* name, int64_t limit, index
     const auto first = wrong.to(at::kByte).argmax().item<int64_t>();
     index_fault(watch.first.emplace(), name, wide[first].item<int64_t>(), limit);
   }
-  watch.bad.logical_or_(wrong.any());
+  if (watch.bad.defined()) watch.bad.logical_or_(wrong.any());
   return wide.clamp(0, std::max<int64_t>(limit - 1, 0));
 }
 
@@ -110,23 +110,21 @@ void narrow_backward(const aten_call& call, index_watch&) {
   call.outputs[0].narrow(dim, start, call.inputs[0].size(dim)).copy_(call.inputs[0]);
 }
 
-void accumulate(const aten_call& call, index_watch&) {
-  auto out = call.outputs[0];
-  at::add_out(out, call.inputs[0], call.inputs[1]);
-}
-
-void scale_by(const aten_call& call, index_watch&) {
-  auto out = call.outputs[0];
-  at::mul_out(out, call.inputs[0], call.inputs[1].reshape({}));
-}
-
-void ones_like(const aten_call& call, index_watch&) {
-  call.outputs[0].fill_(1);
+void sum_to(const aten_call& call, index_watch&) {
+  auto &x = call.inputs[0], &out = call.outputs[0];
+  std::vector<int64_t> dims;
+  const auto missing = x.dim() - out.dim();
+  for (int64_t i = 0; i < x.dim(); i++)
+    if (i < missing || out.size(i - missing) != x.size(i)) dims.push_back(i);
+  if (dims.empty())
+    out.copy_(x);
+  else
+    out.copy_(at::sum(x, dims).view(out.sizes()));
 }
 
 } // namespace
 
-aten_kernel find_aten_kernel(op id) noexcept {
+aten_kernel find_kernel(op id) noexcept {
   switch (id) {
     case op::embedding:
       return embedding;
@@ -147,12 +145,8 @@ aten_kernel find_aten_kernel(op id) noexcept {
       return contiguous;
     case op::narrow_backward:
       return narrow_backward;
-    case op::accumulate:
-      return accumulate;
-    case op::scale_by:
-      return scale_by;
-    case op::ones_like:
-      return ones_like;
+    case op::sum_to:
+      return sum_to;
     default:
       return nullptr;
   }
@@ -187,4 +181,10 @@ at::ScalarType scalar_type(elem type) {
   }
 }
 
-} // namespace moxzi::device::cuda
+elem elem_of(at::ScalarType type) {
+  for (int i = 0; i <= static_cast<int>(elem::boolean); i++)
+    if (scalar_type(static_cast<elem>(i)) == type) return static_cast<elem>(i);
+  TORCH_CHECK(false, "no element is a ", type);
+}
+
+} // namespace moxzi::device::aten

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Every row of the table of operations against PyTorch.
+
+Reads what moxzi_device_rows prints: random calls with their results and gradients. Each row says
+how PyTorch computes the same; values, shapes, types and the gradients of the sum of the result
+times given weights are compared.
+"""
+import argparse
+import collections
+import json
+import keyword
+import math
+import subprocess
+import sys
+
+import numpy
+import torch
+import torch.nn.functional as functional
+
+TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16,
+         "i64": torch.int64, "i32": torch.int32, "u8": torch.uint8, "bool": torch.bool}
+STORED = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i64": "<i8", "i32": "<i4", "i16": "<i2",
+          "i8": "i1", "u8": "u1", "u16": "<u2", "u32": "<u4", "bool": "u1", "bf16": "<u2"}
+# One rounding, relative to 1 or to the number where that is larger.
+ROUNDING = {"f32": 2e-6, "f64": 1e-12, "f16": 2e-3, "bf16": 1.6e-2}
+
+
+def tensor_of(what):
+    flat = numpy.frombuffer(bytes.fromhex(what["hex"]), STORED[what["elem"]])
+    if what["elem"] == "bf16":
+        flat = (flat.astype(numpy.uint32) << 16).view(numpy.float32)
+    elif what["elem"] == "bool":
+        flat = flat.astype(bool)
+    elif what["elem"] in ("u16", "u32"):
+        flat = flat.astype(numpy.int64)
+    return torch.tensor(flat.copy()).reshape(what["shape"])
+
+
+def like(number, x):
+    """A number attribute as an integer where x is of integers."""
+    return number if number is None or x.is_floating_point() else int(number)
+
+
+class Call:
+    def __init__(self, line):
+        self.what = json.loads(line)
+        self.leaves = {}
+
+    def operand(self, what):
+        if what is None:
+            return None
+        if isinstance(what, list):
+            return [self.operand(one) for one in what]
+        value = tensor_of(what)
+        if "parameter" in what:
+            self.leaves[what["parameter"]] = value.requires_grad_()
+        return value.to(TYPES[what["type"]])
+
+    def names(self):
+        found = {"torch": torch, "F": functional, "math": math, "like": like}
+        for name, what in self.what["operands"].items():
+            found[name + "_" * keyword.iskeyword(name)] = self.operand(what)
+        for name, value in self.what["attributes"].items():
+            if isinstance(value, str) and value in TYPES and name in ("to", "dtype"):
+                value = TYPES[value]
+            found[name + "_" * keyword.iskeyword(name)] = value
+        return found
+
+    def complaint(self):
+        """What differs, or None."""
+        wanted = eval(self.what["pytorch"], self.names())
+        got = tensor_of(self.what["result"])
+        if self.what["result"]["elem"] in TYPES and TYPES[self.what["result"]["elem"]] != wanted.dtype:
+            return f"{self.what['result']['elem']}, but PyTorch has {wanted.dtype}"
+        if wrong := self.differs(got, wanted, 1):
+            return wrong
+        if "gradients" not in self.what or not wanted.requires_grad:
+            return None
+        weights = tensor_of(self.what["weights"]).to(wanted.dtype)
+        (wanted * weights).sum().backward()
+        for name, leaf in self.leaves.items():
+            expected = torch.zeros_like(leaf) if leaf.grad is None else leaf.grad
+            mine = self.what["gradients"].get(name)
+            value = torch.zeros_like(leaf) if mine is None else tensor_of(mine)
+            if wrong := self.differs(value, expected, 8):
+                return f"gradient of {name}: {wrong}"
+        return None
+
+    def differs(self, got, wanted, times):
+        wanted = wanted.detach()
+        if list(got.shape) != list(wanted.shape):
+            return f"shape {list(got.shape)}, but PyTorch has {list(wanted.shape)}"
+        # The least exact type on the way decides.
+        types = {one["type"] for one in self.flat_operands()} | {self.what["result"]["elem"]}
+        allowed = max(ROUNDING.get(one, 0) for one in types) * self.what["tolerance"] * times
+        got, wanted = got.double().flatten(), wanted.double().flatten()
+        same = (got == wanted) | (got.isnan() & wanted.isnan())
+        far = (got - wanted).abs() / wanted.abs().clamp(min=1)
+        wrong = ~same & ~(far <= allowed)
+        if not wrong.any():
+            return None
+        at = int(wrong.nonzero()[0])
+        return f"element {at} is {got[at].item()!r}, but PyTorch has {wanted[at].item()!r}"
+
+    def flat_operands(self):
+        for one in self.what["operands"].values():
+            yield from (x for x in (one if isinstance(one, list) else [one]) if x)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--rows", required=True, help="the moxzi_device_rows program")
+    options.add_argument("--device", default="cpu")
+    options.add_argument("--rounds", default="20")
+    options = options.parse_args()
+    torch.set_num_threads(1)
+    source = subprocess.Popen([options.rows, options.device, options.rounds],
+                              stdout=subprocess.PIPE, text=True)
+    calls, wrong = collections.Counter(), collections.defaultdict(list)
+    for line in source.stdout:
+        call = Call(line)
+        calls[call.what["row"]] += 1
+        try:
+            complaint = call.complaint()
+        except Exception as error:  # PyTorch's own refusals are complaints too
+            complaint = f"{type(error).__name__}: {error}"
+        if complaint:
+            wrong[call.what["row"]].append(f"{call.what['call']} {call.what['attributes']}: {complaint}")
+    for row, complaints in sorted(wrong.items()):
+        print(f"{row}: {len(complaints)} of {calls[row]} calls differ")
+        for complaint in complaints[:3]:
+            print(f"  {complaint}")
+    print(f"{len(calls)} rows, {sum(calls.values())} calls, {sum(map(len, wrong.values()))} differ")
+    return 1 if wrong or source.wait() != 0 or not calls else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
