@@ -47,7 +47,6 @@ var narrow(var x, uint32_t dim, uint32_t start, uint32_t len);
 var reshape(var x, std::vector<uint32_t> shape);
 
 /// x in another type; floats are cut to integers towards 0, and what is not 0 is true.
-/// As x.to.
 var cast(var x, device::dtype to);
 
 // -- indexing
@@ -147,7 +146,7 @@ var logical_not(var x);
 var is_nan(var x);
 
 /// x, but 0 where that is below 0.
-/// As F.relu.
+/// As torch.nn.functional.relu.
 var relu(var x);
 
 /// 1 / (1 + e to the power of -x).
@@ -155,31 +154,31 @@ var relu(var x);
 var sigmoid(var x);
 
 /// x · sigmoid(x).
-/// As F.silu.
+/// As torch.nn.functional.silu.
 var silu(var x);
 
 /// x times the normal distribution's share below x.
-/// As F.gelu.
+/// As torch.nn.functional.gelu.
 var gelu(var x);
 
 /// gelu by its approximation with tanh.
-/// As F.gelu.
+/// As torch.nn.functional.gelu.
 var gelu_tanh(var x);
 
 /// log(1 + e to the power of x).
-/// As F.softplus.
+/// As torch.nn.functional.softplus.
 var softplus(var x);
 
 /// x · tanh(softplus(x)).
-/// As F.mish.
+/// As torch.nn.functional.mish.
 var mish(var x);
 
 /// x, but slope · x where that is below 0.
-/// As F.leaky_relu.
+/// As torch.nn.functional.leaky_relu.
 var leaky_relu(var x, double slope);
 
 /// x, but alpha · (e to the power of x, less 1) where that is below 0.
-/// As F.elu.
+/// As torch.nn.functional.elu.
 var elu(var x, double alpha);
 
 /// What `clamp` can be told beside its operands.
@@ -225,11 +224,9 @@ var minimum(var a, var b);
 var maximum(var a, var b);
 
 /// x + by.
-/// As x + like.
 var add_scalar(var x, double by);
 
 /// x · by.
-/// As x * like.
 var mul_scalar(var x, double by);
 
 /// x to the power of `by`.

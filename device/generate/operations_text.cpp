@@ -209,10 +209,19 @@ void append_options(std::string& to, const call& what) {
   to += "};\n\n";
 }
 
+/// What the operation follows, for a reader who knows that: a function's whole name.
+std::string followed(std::string_view reference) {
+  constexpr std::string_view functional = "F.";
+  if (reference.starts_with(functional))
+    return fmt::format("torch.nn.functional.{}", reference.substr(functional.size()));
+  auto is_expression = reference.starts_with("x ") || reference.starts_with("x.");
+  return is_expression || reference == "the interface" ? std::string{} : std::string(reference);
+}
+
 void append_declaration(std::string& to, const call& what, std::string_view indent) {
   to += comment(indent, what.of->sentence);
-  if (what.of->reference != "the interface")
-    to += comment(indent, fmt::format("As {}.", what.of->reference));
+  auto reference = followed(what.of->reference);
+  if (!reference.empty()) to += comment(indent, fmt::format("As {}.", reference));
   auto start = fmt::format("{}var {}(", indent, name_in_cpp(what.of->name));
   to += filled(start, fmt::format("{}    ", indent), parameters(what, true), ", ") + ");\n\n";
 }

@@ -58,6 +58,31 @@ TEST(program_builder, computes_what_the_page_computes) {
   EXPECT_EQ(built->scalars, core.run("a", request)->scalars);
 }
 
+TEST(program_builder, signs_compute_what_they_say) {
+  md::program_builder p;
+  auto x = p.input(md::elem::f32, {2}), y = p.input(md::elem::f32, {2});
+  std::vector<md::var> all{x + y,   x - y,   x * y, x / y, -x,    x + 0.5, 0.5 + x,
+                           x - 0.5, 0.5 - x, x * 3, 3 * x, x / 4, 1.0 / x};
+  auto core = md::testing::reference_core();
+  auto request = p.answering({.tensors = all})->request;
+  request.inputs = {md::testing::tensor_of<float>(md::elem::f32, {2}, {2, -8}),
+                    md::testing::tensor_of<float>(md::elem::f32, {2}, {4, 0.5})};
+  auto reply = core.run("a", request);
+  ASSERT_TRUE(reply) << reply.error().message;
+  std::vector<std::vector<double>> expected{
+    {6, -7.5},   {-2, -8.5},  {8, -4},  {0.5, -16}, {-2, 8},   {2.5, -7.5},  {2.5, -7.5},
+    {1.5, -8.5}, {-1.5, 8.5}, {6, -24}, {6, -24},   {0.5, -2}, {0.5, -0.125}};
+  for (size_t i = 0; i < all.size(); ++i)
+    EXPECT_EQ(md::testing::numbers(reply->tensors[i]), expected[i]) << i;
+}
+
+TEST(program_builder, options_are_named) {
+  md::program_builder p;
+  auto x = p.input(0);
+  clamp(x, {.max = 2.0});
+  EXPECT_EQ((*p.answering({})->request.code)[1].attributes, (std::vector<md::attribute>{{}, 2.0}));
+}
+
 TEST(program_builder, an_absent_operand_is_no_register) {
   md::program_builder p;
   auto x = p.input(0), w = p.param("w"), b = p.param("b");
