@@ -3,51 +3,21 @@
 //   device_bench call STEPS [KIND]      the same as a message to the worker, until its answer
 // Prints one JSON line; the median leaves out the first tenth of the steps.
 
-#include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <vector>
 
 #include <caf/all.hpp>
 #include <fmt/format.h>
 
 #include "device/device.hpp"
 #include "tests/device/support.hpp"
+#include "tests/perf/measured.hpp"
 
 using namespace moxzi;
 using namespace moxzi::device;
+using namespace moxzi::perf;
 
 namespace {
-
-double now_us() {
-  const auto t = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double, std::micro>(t).count();
-}
-
-/// What is printed in the end.
-struct measured {
-  std::vector<double> times_us;
-  std::vector<double> losses;
-
-  void print(const char* mode) const {
-    std::vector<double> sorted(times_us.begin() + static_cast<ptrdiff_t>(times_us.size() / 10),
-                               times_us.end());
-    std::sort(sorted.begin(), sorted.end());
-    const auto n = sorted.size();
-    fmt::print("{{\"mode\":\"{}\",\"steps\":{},\"min_us\":{:.1f},\"median_us\":{:.1f},"
-               "\"p90_us\":{:.1f},\"first\":{:.6f},\"at200\":{:.6f},\"last\":{:.6f}}}\n",
-               mode, losses.size(), sorted[0], sorted[n / 2], sorted[n * 9 / 10], losses.front(),
-               losses[std::min<size_t>(199, losses.size() - 1)], losses.back());
-  }
-};
-
-[[noreturn]] void give_up(const std::string& why) {
-  fmt::print(stderr, "device_bench: {}\n", why);
-  std::exit(1);
-}
 
 int letters(std::unique_ptr<backend> on, size_t steps) {
   device_core core(std::move(on), {});
@@ -78,7 +48,7 @@ struct client_state {
   measured* out = nullptr;
 };
 
-[[noreturn]] void give_up(const caf::error& why) {
+void fail(caf::error& why) {
   give_up(text_of(why));
 }
 
@@ -94,7 +64,7 @@ void next_step(caf::stateful_actor<client_state>* self) {
         mine.out->losses.push_back(reply.scalars[0]);
         next_step(self);
       },
-      [](caf::error& why) { give_up(why); });
+      fail);
 }
 
 caf::behavior client(caf::stateful_actor<client_state>* self, device_handle device,
@@ -112,7 +82,6 @@ int call(std::unique_ptr<backend> on, size_t steps) {
   opened_device opened(system, std::move(on), {});
   auto device = opened.space("bench");
   caf::scoped_actor self(system);
-  auto fail = [](caf::error& why) { give_up(why); };
   device.define(self, testing::letters_params()).receive([] {}, fail);
   device.define(self, testing::letters_optimizer()).receive([] {}, fail);
   compiled_program step;

@@ -20,11 +20,22 @@ def run(bench):
     bench.compare("letters.device", letters, burn + bench.torch_letters())
     call = bench.program(os.path.join(bench.bin, "device_bench"), "call", "2000")
     bench.compare("device.call", call, [("letters.device", letters)])
+    for model in ("mlp",):
+        model_row(bench, model)
     http_rows(bench, burn)
     start_rows(bench)
     bench.rows_of("candid", os.path.join(bench.bin, "candid_bench"))
     bench.rows_of("binding", os.path.join(bench.bin, "binding_bench"))
     bench.rows_of("wasm", os.path.join(bench.bin, "wasm_bench"))
+
+
+def model_row(bench, model, threads=1):
+    """A whole training step of a model of peers/torch_models.py, all with the same threads."""
+    name = f"{model}.cpu"
+    if not bench.selected(name):
+        return
+    ours = bench.program(os.path.join(bench.bin, "models_bench"), model, "200", str(threads))
+    bench.compare(name, ours, bench.torch_model(model, threads) + bench.jax_model(model, threads))
 
 
 # -- the daemon ------------------------------------------------------------------------------------

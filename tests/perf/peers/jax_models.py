@@ -44,8 +44,11 @@ def mlp():
     def loss(p, x, y):
         return cross_entropy(jax.nn.gelu(x @ p["w1"].T, approximate=False) @ p["w2"].T, y)
 
-    x = rng.random((64, 784), np.float32)
-    return {"w1": weight(256, 784), "w2": weight(10, 256)}, loss, (x, x[:, :10].argmax(1))
+    def batch():
+        x = rng.random((64, 784), np.float32)
+        return x, x[:, :10].argmax(1)
+
+    return {"w1": weight(256, 784), "w2": weight(10, 256)}, loss, batch
 
 
 def block(d=128, heads=4):
@@ -63,7 +66,7 @@ def block(d=128, heads=4):
         x = x + linear(p["down"], jax.nn.gelu(linear(p["up"], layer_norm(p["norm2"], x)), approximate=False))
         return ((x - y) ** 2).mean()
 
-    return p, loss, tuple(rng.normal(size=(8, 128, 128)).astype(np.float32) for _ in range(2))
+    return p, loss, lambda: [rng.normal(size=(8, 128, 128)).astype(np.float32) for _ in range(2)]
 
 
 def cnn():
@@ -80,7 +83,7 @@ def cnn():
 
     c = lambda o, i: {"w": weight(o, i, 3, 3), "b": jnp.zeros(o)}
     p = dict(c1=c(32, 3), c2=c(64, 32), c3=c(64, 64), head=dense(10, 64))
-    return p, loss, (rng.random((32, 3, 32, 32), np.float32), rng.integers(0, 10, 32))
+    return p, loss, lambda: [rng.random((32, 3, 32, 32), np.float32), rng.integers(0, 10, 32)]
 
 
 def lstm(i=64, h=128, classes=64):
@@ -100,11 +103,11 @@ def lstm(i=64, h=128, classes=64):
         out = jax.lax.scan(step, (zero, zero), gates)[1].swapaxes(0, 1)
         return cross_entropy(linear(p["head"], out), y)
 
-    return p, loss, (rng.normal(size=(32, 64, i)).astype(np.float32), rng.integers(0, classes, (32, 64)))
+    return p, loss, lambda: [rng.normal(size=(32, 64, i)).astype(np.float32), rng.integers(0, classes, (32, 64))]
 
 
-params, loss_of, (x, y) = dict(mlp=mlp, block=block, cnn=cnn, lstm=lstm)[A.model]()
-x, y = jnp.asarray(x), jnp.asarray(y)
+params, loss_of, batch = dict(mlp=mlp, block=block, cnn=cnn, lstm=lstm)[A.model]()
+batches = [[jnp.asarray(part) for part in batch()] for _ in range(8)]
 tree = jax.tree_util.tree_map
 
 
@@ -121,7 +124,8 @@ def step(p, m, v, n, x, y):
 step = jax.jit(step, donate_argnums=(0, 1, 2))
 p, m, v, n = params, tree(jnp.zeros_like, params), tree(jnp.zeros_like, params), jnp.float32(0)
 times, losses = [], []
-for _ in range(A.steps):
+for i in range(A.steps):
+    x, y = batches[i % 8]
     t = time.perf_counter()
     p, m, v, n, loss = step(p, m, v, n, x, y)
     losses.append(float(loss))

@@ -1,0 +1,168 @@
+// Times a training step of the models of tests/perf/peers/torch_models.py on a device, from an
+// actor's message to the loss in its hands:
+//   models_bench MODEL [STEPS] [THREADS] [KIND]
+// Prints one JSON line; the median leaves out the first tenth of the steps.
+
+#include <charconv>
+#include <random>
+
+#include <caf/all.hpp>
+
+#include "device/device.hpp"
+#include "tests/perf/measured.hpp"
+
+using namespace moxzi::device;
+using namespace moxzi::perf;
+
+namespace {
+
+constexpr size_t batches_count = 8;
+
+/// A model: its parameters, the step, and batches to take in turn.
+struct model {
+  std::vector<param_spec> params;
+  runnable step;
+  std::vector<std::vector<tensor>> batches;
+};
+
+/// Writes a model's program and its parameters down side by side.
+struct model_builder {
+  program_builder p;
+  std::vector<param_spec> params;
+
+  var weight(const char* name, std::vector<uint32_t> dims, initializer init = init_normal{0.02}) {
+    params.push_back({.name = name, .dims = std::move(dims), .init = std::move(init)});
+    return p.param(name);
+  }
+  model finished(var loss, std::vector<std::vector<tensor>> batches) {
+    auto step = p.training(loss, {.optimizer = "adamw"}, {.scalars = {loss}});
+    if (!step) give_up(step.error().message);
+    return {std::move(params), std::move(*step), std::move(batches)};
+  }
+};
+
+class sampler {
+public:
+  std::vector<float> uniform(size_t count) {
+    std::uniform_real_distribution<float> draw(0, 1);
+    std::vector<float> out(count);
+    for (auto& x : out) x = draw(random_);
+    return out;
+  }
+  std::vector<float> normal(size_t count) {
+    std::normal_distribution<float> draw(0, 1);
+    std::vector<float> out(count);
+    for (auto& x : out) x = draw(random_);
+    return out;
+  }
+  std::vector<int64_t> below(int64_t bound, size_t count) {
+    std::uniform_int_distribution<int64_t> draw(0, bound - 1);
+    std::vector<int64_t> out(count);
+    for (auto& x : out) x = draw(random_);
+    return out;
+  }
+
+private:
+  std::mt19937 random_{0};
+};
+
+// -- models ----------------------------------------------------------------------
+
+model mlp() {
+  model_builder m;
+  auto x = m.p.input(elem::f32, {64, 784});
+  auto y = m.p.input(elem::i64, {64});
+  auto h = gelu(linear(x, m.weight("w1", {256, 784})));
+  auto loss = cross_entropy(linear(h, m.weight("w2", {10, 256})), y);
+  std::vector<std::vector<tensor>> batches;
+  sampler draw;
+  for (size_t i = 0; i < batches_count; ++i) {
+    auto values = draw.uniform(64 * 784);
+    std::vector<int64_t> classes;
+    for (auto row = values.begin(); row != values.end(); row += 784)
+      classes.push_back(std::max_element(row, row + 10) - row);
+    batches.push_back({make_tensor(std::move(values), {64, 784}), //
+                       make_tensor(std::move(classes), {64})});
+  }
+  return m.finished(loss, std::move(batches));
+}
+
+model model_named(std::string_view name) {
+  if (name == "mlp") return mlp();
+  give_up("usage: models_bench mlp [STEPS] [THREADS] [KIND]");
+}
+
+// -- the actor -------------------------------------------------------------------
+
+struct trainer_state {
+  device_handle device;
+  compiled_program step;
+  const std::vector<std::vector<tensor>>* batches = nullptr;
+  size_t taken = 0;
+  size_t steps = 0;
+  double begin_us = 0;
+  measured* out = nullptr;
+};
+
+void fail(caf::error& why) {
+  give_up(text_of(why));
+}
+
+void next_step(caf::stateful_actor<trainer_state>* self) {
+  auto& mine = self->state;
+  if (mine.taken == mine.steps) return self->quit();
+  auto& batch = (*mine.batches)[mine.taken++ % batches_count];
+  mine.begin_us = now_us();
+  mine.device.run(self, mine.step, batch)
+    .then(
+      [self](const run_reply& reply) {
+        auto& mine = self->state;
+        mine.out->times_us.push_back(now_us() - mine.begin_us);
+        mine.out->losses.push_back(reply.scalars[0]);
+        next_step(self);
+      },
+      fail);
+}
+
+caf::behavior trainer(caf::stateful_actor<trainer_state>* self, device_handle device,
+                      compiled_program step, const std::vector<std::vector<tensor>>* batches,
+                      size_t steps, measured* out) {
+  self->state = {std::move(device), std::move(step), batches, 0, steps, 0, out};
+  next_step(self);
+  return {[](caf::ok_atom) {
+    // nop
+  }};
+}
+
+size_t number(int argc, char** argv, int at, size_t otherwise) {
+  if (at >= argc) return otherwise;
+  std::string_view text = argv[at];
+  std::from_chars(text.data(), text.data() + text.size(), otherwise);
+  return otherwise;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  auto what = model_named(argc > 1 ? argv[1] : "");
+  auto steps = std::max<size_t>(1, number(argc, argv, 2, 200));
+  auto threads = static_cast<uint32_t>(number(argc, argv, 3, 1));
+  caf::actor_system_config config;
+  caf::actor_system system(config);
+  auto opened = opened_device::open(system, {argc > 4 ? argv[4] : "cpu", threads});
+  if (!opened) give_up(opened.error().message);
+  auto device = opened->space("bench");
+  caf::scoped_actor self(system);
+  optimizer_spec adamw{
+    .name = "adamw", .lr = 3e-4, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 1e-2};
+  for (auto& each : what.params) adamw.params.push_back(each.name);
+  device.define(self, what.params).receive([] {}, fail);
+  device.define(self, adamw).receive([] {}, fail);
+  compiled_program step;
+  device.compile(self, what.step)
+    .receive([&step](const compiled_program& made) { step = made; }, fail);
+  measured out;
+  self->wait_for(system.spawn(trainer, device, step, &what.batches, steps, &out));
+  out.print(argv[1]);
+  return 0;
+}
