@@ -7,31 +7,13 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "device/generate/headings.hpp"
 
 namespace moxzi::device {
 
 namespace {
 
 constexpr size_t columns_max = 100;
-
-/// Headings, each before the first operation of its kind. Numbers of operations are never given out
-/// again, so what is added later has a heading of its own.
-struct heading {
-  op from;
-  std::string_view title;
-};
-constexpr heading headings[] = {
-  {op::narrow, "shape"},
-  {op::embedding, "indexing"},
-  {op::neg, "element by element"},
-  {op::linear, "linear algebra, convolution, pooling"},
-  {op::softmax, "normalisation, attention, recurrence"},
-  {op::sum, "reductions"},
-  {op::cross_entropy, "losses"},
-  {op::categorical, "sampling"},
-  {op::store, "writes and loops"},
-  {static_cast<op>(140), "others"},
-};
 
 struct operator_sign {
   std::string_view row;

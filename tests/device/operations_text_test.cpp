@@ -1,4 +1,4 @@
-// The text of device/operations.hpp and .cpp. Written anew by
+// The text of device/operations.hpp and .cpp and of docs/ops.md. Written anew by
 //   MOXZI_WRITE_INTERFACE=1 ctest --preset release -R operations_text
 
 #include "device/generate/operations_text.hpp"
@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "device/generate/operations_page.hpp"
 #include "device/ops/table.hpp"
 
 namespace moxzi::device {
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 void expect_stored(const std::string& name, const std::string& text) {
-  const std::string path = MOXZI_SOURCE_DIR "/device/" + name;
+  const std::string path = MOXZI_SOURCE_DIR "/" + name;
   if (std::getenv("MOXZI_WRITE_INTERFACE")) std::ofstream{path, std::ios::binary} << text;
   std::ifstream file{path, std::ios::binary};
   const std::string stored{std::istreambuf_iterator<char>{file}, {}};
@@ -28,8 +29,9 @@ void expect_stored(const std::string& name, const std::string& text) {
 }
 
 TEST(operations_text, the_files_say_what_the_table_says) {
-  expect_stored("operations.hpp", operations_header(table()));
-  expect_stored("operations.cpp", operations_source(table()));
+  expect_stored("device/operations.hpp", operations_header(table()));
+  expect_stored("device/operations.cpp", operations_source(table()));
+  expect_stored("docs/ops.md", operations_page(table()));
 }
 
 /// A row of every kind of field.
