@@ -114,9 +114,10 @@ uint64_t prepared_run::expected_ns() const noexcept {
 }
 
 void prepared_run::measured(uint64_t ns) noexcept {
-  // The longest, but one slow run is forgotten after a few dozen quick ones.
+  // A mean of the last few runs, so that one that was held up decides nothing.
   auto& known = state_->kept->expected_ns;
-  known = ns > known ? ns : known - (known - ns) / 16;
+  constexpr uint64_t runs = 8;
+  known = known == 0 ? ns : known - known / runs + ns / runs;
 }
 
 } // namespace moxzi::device

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 
 #include "device/errors.hpp"
 #include "tests/device/support.hpp"
@@ -91,6 +92,63 @@ TEST(device_worker, requests_keep_their_order_while_the_thread_works) {
   EXPECT_TRUE(answers[2]->outcome);
   ASSERT_FALSE(answers[3]->outcome);
   EXPECT_EQ(answers[3]->outcome.error().code, device_errc::unknown_parameter);
+}
+
+/// A device whose memory cannot be written until the gate opens.
+class gated final : public backend {
+public:
+  explicit gated(std::shared_future<void> gate) : gate_(std::move(gate)) {
+    // nop
+  }
+  const backend_info& info() const noexcept override {
+    return inner_->info();
+  }
+  bool supports(op id) const noexcept override {
+    return inner_->supports(id);
+  }
+  buffer_ptr allocate(uint64_t bytes, fault& why) override {
+    return inner_->allocate(bytes, why);
+  }
+  std::optional<fault> write(buffer& to, uint64_t offset, byte_view from) override {
+    gate_.wait();
+    return inner_->write(to, offset, from);
+  }
+  std::optional<fault> read(const buffer& from, uint64_t offset, uint64_t bytes,
+                            byte_string& to) override {
+    return inner_->read(from, offset, bytes, to);
+  }
+  std::unique_ptr<executable> prepare(const plan& what, fault& why) override {
+    return inner_->prepare(what, why);
+  }
+
+private:
+  std::shared_future<void> gate_;
+  std::unique_ptr<backend> inner_ = make_reference_backend();
+};
+
+TEST(device_worker, whoever_waits_when_it_ends_is_told) {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  std::promise<void> gate;
+  device_thread thread;
+  auto worker = spawn_device_worker(
+    system, {std::make_unique<gated>(gate.get_future().share()), {}, make_system_clock(), &thread});
+  caf::scoped_actor self{system};
+  param_spec large{.name = "x", .dims = {1000, 1000}, .init = init_normal{1}};
+  define_params_ptr define = std::make_shared<define_params>(define_params{"a", {large}});
+  drop_space_ptr drop = std::make_shared<drop_space>(drop_space{"a"});
+  auto first = self->request(worker, 60s, define), second = self->request(worker, 60s, drop);
+  self->send_exit(worker, caf::exit_reason::user_shutdown);
+  int told = 0;
+  auto answered = [](const device_answer_ptr&) { ADD_FAILURE(); };
+  auto tell = [&told](caf::error& why) {
+    EXPECT_EQ(why, caf::sec::request_receiver_down) << caf::to_string(why);
+    ++told;
+  };
+  first.receive(answered, tell);
+  second.receive(answered, tell);
+  EXPECT_EQ(told, 2);
+  gate.set_value();
 }
 
 } // namespace
