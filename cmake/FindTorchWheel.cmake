@@ -6,6 +6,7 @@
 #          TorchWheel::cuda_headers             headers of the CUDA runtime and NCCL
 #          TorchWheel::cuda                     c10_cuda, torch_cuda, cudart, on top of ::cpu
 #          TorchWheel::nccl
+#          TorchWheel::nvrtc
 # Sets     TorchWheel_VERSION
 
 include(FindPackageHandleStandardArgs)
@@ -16,6 +17,7 @@ foreach(_lib c10 torch_cpu torch_cuda c10_cuda)
 endforeach()
 file(GLOB TorchWheel_cudart_LIBRARY "${TORCH_WHEEL_SITE}/nvidia/*/lib/libcudart.so.*")
 file(GLOB TorchWheel_nccl_LIBRARY "${TORCH_WHEEL_SITE}/nvidia/nccl/lib/libnccl.so.*")
+file(GLOB TorchWheel_nvrtc_LIBRARY "${TORCH_WHEEL_SITE}/nvidia/*/lib/libnvrtc.so.*")
 file(GLOB _nvidia_includes "${TORCH_WHEEL_SITE}/nvidia/*/include")
 file(GLOB _nvidia_libraries "${TORCH_WHEEL_SITE}/nvidia/*/lib")
 # cuda_runtime_api.h wants crt/host_defines.h, cuda_fp16.h wants nv/target: wheels of their own.
@@ -34,7 +36,7 @@ endif()
 
 find_package_handle_standard_args(TorchWheel
   REQUIRED_VARS TorchWheel_torch_cpu_LIBRARY TorchWheel_c10_LIBRARY TorchWheel_torch_cuda_LIBRARY
-    TorchWheel_cudart_LIBRARY TorchWheel_nccl_LIBRARY
+    TorchWheel_cudart_LIBRARY TorchWheel_nccl_LIBRARY TorchWheel_nvrtc_LIBRARY
   VERSION_VAR TorchWheel_VERSION)
 
 if(TorchWheel_FOUND AND NOT TARGET TorchWheel::cpu)
@@ -58,6 +60,12 @@ if(TorchWheel_FOUND AND NOT TARGET TorchWheel::cpu)
   list(GET TorchWheel_nccl_LIBRARY 0 _nccl)
   _torch_import(nccl "${_nccl}")
   target_link_libraries(TorchWheel::nccl INTERFACE TorchWheel::cuda_headers)
+  list(GET TorchWheel_nvrtc_LIBRARY 0 _nvrtc)
+  _torch_import(nvrtc "${_nvrtc}")
+  target_link_libraries(TorchWheel::nvrtc INTERFACE TorchWheel::cuda_headers)
+  # It opens its builtins by name, and finds them by the search path of what links it, if that is of
+  # the old kind, which is passed on.
+  target_link_options(TorchWheel::nvrtc INTERFACE LINKER:--disable-new-dtags)
   _torch_import(c10_cuda "${TorchWheel_c10_cuda_LIBRARY}")
   _torch_import(cuda "${TorchWheel_torch_cuda_LIBRARY}")
   # Loading torch_cuda registers its kernels, even where no symbol of it is referenced.

@@ -12,6 +12,7 @@
 #include <torch/headeronly/version.h>
 
 #include "device/aten/backend.hpp"
+#include "device/cuda/chains.hpp"
 
 namespace moxzi::device::aten {
 
@@ -22,7 +23,8 @@ class gpu final : public aten_place {
 public:
   explicit gpu(int index)
       : device_(at::kCUDA, static_cast<c10::DeviceIndex>(index)),
-        stream_(c10::cuda::getStreamFromPool(false, static_cast<c10::DeviceIndex>(index))) {
+        stream_(c10::cuda::getStreamFromPool(false, static_cast<c10::DeviceIndex>(index))),
+        chains_(index) {
     // nop
   }
 
@@ -38,13 +40,14 @@ public:
     stream_.synchronize();
   }
 
-  chain_function make_chain(const pointwise_chain&) override {
-    return nullptr;
+  chain_function make_chain(const pointwise_chain& what) override {
+    return chains_.make(what);
   }
 
 private:
   at::Device device_;
   c10::cuda::CUDAStream stream_;
+  cuda::chain_kernels chains_;
 };
 
 std::string reason(cudaError_t code) {

@@ -1,0 +1,64 @@
+#include "device/cuda/compiler.hpp"
+
+#include <gmock/gmock.h>
+
+#include "device/ops/table.hpp"
+#include "device/pointwise/chain.hpp"
+#include "device/pointwise/gpu_source.hpp"
+
+// What runs on a GPU is compiled here for one, which takes no GPU.
+
+namespace moxzi::device {
+namespace {
+
+/// Every formula for such elements, in chains as long as they may be.
+std::vector<pointwise_chain> chains_of_all_formulas(dtype computes) {
+  std::vector<pointwise_chain> out;
+  for (auto& how : table()) {
+    if (how.runs != row_runs::pointwise) continue;
+    if (computes == dtype::i64 && !pointwise::find_i64(how.id)) continue;
+    if (out.empty() || out.back().steps.size() == chain_steps_max)
+      out.push_back({computes, {}, {}});
+    auto& chain = out.back();
+    // Of three inputs, or of two and the step before.
+    auto last = chain.steps.empty() ? 2u : 2u + static_cast<uint32_t>(chain.steps.size());
+    pointwise_step step{how.id, computes, {}, {}};
+    for (auto& f : how.fields) {
+      if (is_register(f.kind)) step.operands.push_back(step.operands.size() == 1 ? last : 0);
+      if (f.kind == field_kind::float64) step.constants.push_back(-0.1);
+    }
+    chain.steps.push_back(std::move(step));
+  }
+  for (auto& chain : out) chain.results = {0, static_cast<uint32_t>(chain.steps.size() - 1)};
+  return out;
+}
+
+TEST(gpu_source, every_formula_compiles_to_ptx) {
+  for (auto computes : {dtype::f32, dtype::f64, dtype::i64})
+    for (auto& chain : chains_of_all_formulas(computes)) {
+      auto type = stored_as(computes);
+      const elem inputs[] = {type, type, type}, outputs[] = {type, elem::boolean};
+      auto ptx = cuda::compile(pointwise::gpu_source(chain, inputs, outputs), "compute_80");
+      EXPECT_THAT(ptx, testing::HasSubstr(".visible .entry chain("));
+    }
+}
+
+TEST(gpu_source, every_kind_of_element_is_read_and_written) {
+  for (size_t i = 0; i <= static_cast<size_t>(elem::boolean); ++i) {
+    const elem types[] = {static_cast<elem>(i)};
+    auto computes = types[0] == elem::f64 ? dtype::f64
+                    : is_float(types[0])  ? dtype::f32
+                                          : dtype::i64;
+    pointwise_chain chain{computes, {{op::neg, computes, {0}, {}}}, {0}};
+    EXPECT_THAT(cuda::compile(pointwise::gpu_source(chain, types, types), "compute_80"),
+                testing::HasSubstr(".target sm_80"));
+  }
+}
+
+TEST(compiler, says_what_is_wrong) {
+  EXPECT_THAT([] { cuda::compile("nonsense", "compute_80"); },
+              testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("nonsense")));
+}
+
+} // namespace
+} // namespace moxzi::device
