@@ -11,6 +11,13 @@
 /// A backend made of ATen's operators.
 namespace moxzi::device::aten {
 
+/// Work that was recorded on a device and can be launched again as a whole.
+class recording {
+public:
+  virtual ~recording() = default;
+  virtual void replay() = 0;
+};
+
 /// The device on which ATen is to work.
 class aten_place {
 public:
@@ -20,6 +27,9 @@ public:
   virtual void enter(const std::function<void()>& work) = 0;
   /// Makes a chain of pointwise operations ready; null if this place runs none.
   virtual chain_function make_chain(const pointwise_chain& what) = 0;
+  /// Records what `work` launches, without running it; null if that can't be done here, or with
+  /// this work. Called inside `enter`.
+  virtual std::unique_ptr<recording> record(const std::function<void()>& work) = 0;
 };
 
 /// Makes the backend. `info` describes the place.

@@ -6,6 +6,7 @@
 
 #include "device/aten/optimizer.hpp"
 #include "device/host_executable.hpp"
+#include "device/ops/table.hpp"
 
 namespace moxzi::device::aten {
 
@@ -35,6 +36,11 @@ aten_executable::aten_executable(const plan& what, aten_place& place)
     steps_.push_back({find_kernel(one.id),
                       one.id == chain_op ? place.make_chain(one.chain) : chain_function{},
                       {{}, {}, one.attributes}});
+  bad_ = at::zeros({}, at::TensorOptions().dtype(at::kBool).device(place.device()));
+  // What differs from run to run can't be in a recording.
+  recordable_ = std::ranges::all_of(what.instructions, [](const instruction& one) {
+    return one.id == chain_op || find_row(one.id)->pure;
+  });
 }
 
 at::Tensor aten_executable::view(const planned_tensor& what, void* base) const {
@@ -51,6 +57,8 @@ void aten_executable::bind(std::span<void* const> parameters) {
   const bool fresh = !steps_.empty() && steps_[0].call.outputs.empty();
   if (!fresh && std::ranges::equal(parameters, bound_)) return;
   bound_.assign(parameters.begin(), parameters.end());
+  recording_.reset();
+  launched_ = false;
   for (size_t i = 0; i < tensors_.size(); i++)
     if (plan_.tensors[i].where == memory::parameter)
       tensors_[i] = view(plan_.tensors[i], bound_[plan_.tensors[i].index]);
@@ -90,7 +98,7 @@ std::optional<uint32_t> aten_executable::launch(index_watch& watch) {
 std::optional<fault> aten_executable::name_fault(const run_arguments& with) {
   index_watch watch;
   watch.named = true;
-  watch.bad = at::zeros({}, at::TensorOptions().dtype(at::kBool).device(place_.device()));
+  watch.bad = bad_;
   copy_in(with);
   const auto where = launch(watch);
   if (!where) return fault{device_errc::device_failed, "two runs of one plan differ"};
@@ -98,10 +106,29 @@ std::optional<fault> aten_executable::name_fault(const run_arguments& with) {
   return watch.first;
 }
 
-at::Tensor aten_executable::read_numbers(const index_watch& watch) const {
+void aten_executable::launch_all() {
+  const auto work = [this] {
+    index_watch watch;
+    watch.bad = bad_;
+    bad_.zero_();
+    launch(watch);
+  };
+  // Not the first time, when kernels are compiled and libraries set themselves up.
+  if (launched_ && recordable_ && !recording_) {
+    recording_ = place_.record(work);
+    recordable_ = recording_ != nullptr;
+  }
+  if (recording_)
+    recording_->replay();
+  else
+    work();
+  launched_ = true;
+}
+
+at::Tensor aten_executable::read_numbers() const {
   std::vector<at::Tensor> numbers;
   for (auto n : plan_.scalars) numbers.push_back(tensors_[n].reshape({1}).to(at::kDouble));
-  numbers.push_back(watch.bad.reshape({1}).to(at::kDouble));
+  numbers.push_back(bad_.reshape({1}).to(at::kDouble));
   return at::cat(numbers).to(at::kCPU);
 }
 
@@ -120,10 +147,8 @@ void aten_executable::read_tensors(run_results& out) const {
 std::optional<fault> aten_executable::run(const run_arguments& with, run_results& out) {
   bind(with.parameters);
   copy_in(with);
-  index_watch watch;
-  watch.bad = at::zeros({}, at::TensorOptions().dtype(at::kBool).device(place_.device()));
-  launch(watch);
-  const auto numbers = read_numbers(watch);
+  launch_all();
+  const auto numbers = read_numbers();
   const auto* values = numbers.const_data_ptr<double>();
   if (values[plan_.scalars.size()] != 0) return name_fault(with);
   out.scalars.assign(values, values + plan_.scalars.size());

@@ -33,8 +33,10 @@ private:
   /// Runs all instructions; with `watch.named` stops at the first with an index out of range.
   std::optional<uint32_t> launch(index_watch& watch);
   std::optional<fault> name_fault(const run_arguments& with);
+  /// Runs all instructions: the first time one by one, then as a recording where one can be made.
+  void launch_all();
   /// The scalars, and last whether an index was out of range: one wait for all of them.
-  at::Tensor read_numbers(const index_watch& watch) const;
+  at::Tensor read_numbers() const;
   void read_tensors(run_results& out) const;
   /// The gradient that this run made, plus what was gathered.
   at::Tensor gradient(const step_segment& of, bool gathered_too) const;
@@ -48,6 +50,10 @@ private:
   std::vector<at::Tensor> tensors_; ///< as in the plan
   std::vector<step> steps_;
   byte_string staging_;
+  at::Tensor bad_; ///< one boolean: an index was out of range
+  std::unique_ptr<recording> recording_;
+  bool recordable_ = true;
+  bool launched_ = false; ///< since tensors were bound
 };
 
 } // namespace moxzi::device::aten

@@ -1,7 +1,6 @@
 #include "device/cuda/chains.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
@@ -56,7 +55,9 @@ chain_kernels::~chain_kernels() {
 cudaKernel_t chain_kernels::kernel_of(const std::string& source) {
   const auto found = kernels_.find(source);
   if (found != kernels_.end()) return found->second.second;
-  const auto ptx = compile(source, architecture_);
+  std::string why;
+  const auto ptx = compile(source, architecture_, why);
+  TORCH_CHECK(!ptx.empty(), why);
   std::pair<cudaLibrary_t, cudaKernel_t> made;
   C10_CUDA_CHECK(
     cudaLibraryLoadData(&made.first, ptx.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));

@@ -5,7 +5,7 @@
 namespace moxzi::device::cuda {
 
 /// Compiles CUDA code to PTX by NVRTC; needs no GPU. `architecture` is as NVRTC takes it
-/// (`compute_80`). Throws `std::runtime_error` with the compiler's messages.
-std::string compile(const std::string& source, const std::string& architecture);
+/// (`compute_80`). Empty with the compiler's messages in `why` when it fails.
+std::string compile(const std::string& source, const std::string& architecture, std::string& why);
 
 } // namespace moxzi::device::cuda

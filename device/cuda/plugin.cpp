@@ -4,6 +4,7 @@
 #include <exception>
 
 #include <ATen/ATen.h>
+#include <ATen/cuda/CUDAGraph.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
@@ -17,6 +18,14 @@
 namespace moxzi::device::aten {
 
 namespace {
+
+class graph final : public recording {
+public:
+  void replay() override {
+    graph_.replay();
+  }
+  at::cuda::CUDAGraph graph_;
+};
 
 /// One GPU, with a stream of its own.
 class gpu final : public aten_place {
@@ -42,6 +51,24 @@ public:
 
   chain_function make_chain(const pointwise_chain& what) override {
     return chains_.make(what);
+  }
+
+  std::unique_ptr<recording> record(const std::function<void()>& work) override {
+    auto made = std::make_unique<graph>();
+    made->graph_.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
+    bool whole = true;
+    try {
+      work();
+    } catch (const c10::Error&) {
+      whole = false; // it waits for the device, or copies from the host
+    }
+    try {
+      made->graph_.capture_end();
+    } catch (const c10::Error&) {
+      whole = false;
+    }
+    cudaGetLastError(); // a capture that failed leaves its mark
+    return whole ? std::move(made) : nullptr;
   }
 
 private:
@@ -97,6 +124,10 @@ std::unique_ptr<backend> open(const backend_options& options, std::string& why) 
   info.parameter_types = {elem::f32, elem::f64};
   // Products in full f32: the tolerances that are promised do not hold with fewer bits.
   at::globalContext().setAllowTF32CuBLAS(false);
+  at::globalContext().setAllowTF32CuDNN(false);
+  // Kernels that give the same digits every time, where there are such.
+  at::globalContext().setDeterministicCuDNN(true);
+  at::globalContext().setBenchmarkCuDNN(false);
   at::globalContext().lazyInitDevice(at::kCUDA);
   auto place = std::make_unique<gpu>(*index);
   // The first kernel shows whether the library has code for this card.

@@ -33,12 +33,19 @@ std::vector<pointwise_chain> chains_of_all_formulas(dtype computes) {
   return out;
 }
 
+std::string ptx_of(const std::string& source) {
+  std::string why;
+  auto ptx = cuda::compile(source, "compute_80", why);
+  EXPECT_EQ(why, "");
+  return ptx;
+}
+
 TEST(gpu_source, every_formula_compiles_to_ptx) {
   for (auto computes : {dtype::f32, dtype::f64, dtype::i64})
     for (auto& chain : chains_of_all_formulas(computes)) {
       auto type = stored_as(computes);
       const elem inputs[] = {type, type, type}, outputs[] = {type, elem::boolean};
-      auto ptx = cuda::compile(pointwise::gpu_source(chain, inputs, outputs), "compute_80");
+      auto ptx = ptx_of(pointwise::gpu_source(chain, inputs, outputs));
       EXPECT_THAT(ptx, testing::HasSubstr(".visible .entry chain("));
     }
 }
@@ -50,14 +57,15 @@ TEST(gpu_source, every_kind_of_element_is_read_and_written) {
                     : is_float(types[0])  ? dtype::f32
                                           : dtype::i64;
     pointwise_chain chain{computes, {{op::neg, computes, {0}, {}}}, {0}};
-    EXPECT_THAT(cuda::compile(pointwise::gpu_source(chain, types, types), "compute_80"),
+    EXPECT_THAT(ptx_of(pointwise::gpu_source(chain, types, types)),
                 testing::HasSubstr(".target sm_80"));
   }
 }
 
 TEST(compiler, says_what_is_wrong) {
-  EXPECT_THAT([] { cuda::compile("nonsense", "compute_80"); },
-              testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("nonsense")));
+  std::string why;
+  EXPECT_EQ(cuda::compile("nonsense", "compute_80", why), "");
+  EXPECT_THAT(why, testing::HasSubstr("nonsense"));
 }
 
 } // namespace
