@@ -35,6 +35,8 @@ public:
 };
 using buffer_ptr = std::shared_ptr<buffer>;
 
+class collectives;
+
 /// What a device is.
 struct backend_info {
   std::string kind;          ///< as `--device` spells it: `cpu`, `cuda:0`, `reference`, `null`
@@ -129,6 +131,14 @@ public:
   virtual std::optional<fault> read(const buffer& from, uint64_t offset, uint64_t bytes,
                                     byte_string& to) = 0;
 
+  /// What devices of this kind find each other by, to join their parts of one program; all members
+  /// get it from the one that made it. Empty with `why` where they have no such group of their own:
+  /// those whose memory is the host's meet in a `shared_group`.
+  virtual byte_string new_group(fault& why);
+  /// The member of this rank, which waits until all have joined; null with `why`.
+  virtual std::unique_ptr<collectives> join_group(byte_view id, uint32_t size, uint32_t rank,
+                                                  fault& why);
+
   /// Makes a plan ready to run. The plan outlives the executable.
   virtual std::unique_ptr<executable> prepare(const plan& what, fault& why) = 0;
 };
@@ -143,7 +153,7 @@ struct backend_options {
 
 /// Changes whenever this header, `plan.hpp` or `program.hpp` change: the daemon and a plugin are of
 /// one build.
-inline constexpr uint32_t plugin_version = 2;
+inline constexpr uint32_t plugin_version = 3;
 
 /// A plugin exports, with C linkage,
 ///   `uint32_t moxzi_device_plugin_version()` and

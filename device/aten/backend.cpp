@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "device/aten/executable.hpp"
+#include "device/collectives/collectives.hpp"
 #include "device/ops/table.hpp"
 #include "device/pointwise/chain.hpp"
 
@@ -122,6 +123,18 @@ public:
         host_bytes(to.data(), bytes)
           .copy_(static_cast<const aten_buffer&>(from).part(offset, bytes));
     });
+  }
+
+  byte_string new_group(fault& why) override {
+    return place_->new_group(why);
+  }
+
+  std::unique_ptr<collectives> join_group(byte_view id, uint32_t size, uint32_t rank,
+                                          fault& why) override {
+    std::unique_ptr<collectives> made;
+    const auto failed = guarded(*place_, [&] { made = place_->join_group(id, size, rank, why); });
+    if (failed) why = *failed;
+    return made;
   }
 
   std::unique_ptr<executable> prepare(const plan& what, fault& why) override {

@@ -30,6 +30,10 @@ public:
   /// Records what `work` launches, without running it; null if that can't be done here, or with
   /// this work. Called inside `enter`.
   virtual std::unique_ptr<recording> record(const std::function<void()>& work) = 0;
+  /// As the backend's.
+  virtual byte_string new_group(fault& why) = 0;
+  virtual std::unique_ptr<collectives> join_group(byte_view id, uint32_t size, uint32_t rank,
+                                                  fault& why) = 0;
 };
 
 /// Makes the backend. `info` describes the place.

@@ -14,6 +14,7 @@
 
 #include "device/aten/backend.hpp"
 #include "device/cuda/chains.hpp"
+#include "device/cuda/nccl_group.hpp"
 
 namespace moxzi::device::aten {
 
@@ -69,6 +70,14 @@ public:
     }
     cudaGetLastError(); // a capture that failed leaves its mark
     return whole ? std::move(made) : nullptr;
+  }
+
+  byte_string new_group(fault& why) override {
+    return cuda::new_nccl_group(why);
+  }
+  std::unique_ptr<collectives> join_group(byte_view id, uint32_t size, uint32_t rank,
+                                          fault& why) override {
+    return cuda::join_nccl_group(id, size, rank, stream_, why);
   }
 
 private:

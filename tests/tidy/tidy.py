@@ -88,7 +88,8 @@ def check_includes(path, lines, report):
         if name.startswith("caf/") and PURE.match(path):
             report(path, n, "a pure part includes CAF")
         if name in ("chrono", "thread") and PURE.match(path) and path not in ALLOWED_CLOCKS \
-                and not path.startswith(("actors/wasm/", "device/torch/", "device/aten/", "device/cuda/")):
+                and not path.startswith(("actors/wasm/", "device/torch/", "device/aten/", "device/cuda/",
+                                          "device/collectives/")):
             report(path, n, f"a pure part includes <{name}>")
 
 

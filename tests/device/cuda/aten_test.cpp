@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "device/collectives/collectives.hpp"
 #include "tests/device/row_walk.hpp"
 
 // The GPU's backend with ATen on the processor: the same code but for the memory it works on.
@@ -36,6 +37,12 @@ public:
       std::function<void()> work_;
     };
     return std::make_unique<again>(work);
+  }
+  byte_string new_group(fault&) override {
+    return {};
+  }
+  std::unique_ptr<collectives> join_group(byte_view, uint32_t, uint32_t, fault&) override {
+    return nullptr;
   }
 };
 
