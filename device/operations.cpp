@@ -242,6 +242,39 @@ var linear(var x, var w, std::optional<var> b) {
   return operation_call(op::linear).on(x).on(w).on(b).made();
 }
 
+var softmax(var x, uint32_t dim) {
+  return operation_call(op::softmax).on(x).with(dim).made();
+}
+
+var log_softmax(var x, uint32_t dim) {
+  return operation_call(op::log_softmax).on(x).with(dim).made();
+}
+
+var layer_norm(var x, std::optional<var> w, std::optional<var> b,
+    const layer_norm_options& options) {
+  return operation_call(op::layer_norm).on(x).on(w).on(b).with(options.eps).with(options.dims)
+    .made();
+}
+
+var rms_norm(var x, std::optional<var> w, const rms_norm_options& options) {
+  return operation_call(op::rms_norm).on(x).on(w).with(options.eps).made();
+}
+
+var group_norm(var x, uint32_t groups, std::optional<var> w, std::optional<var> b,
+    const group_norm_options& options) {
+  return operation_call(op::group_norm).on(x).with(groups).on(w).on(b).with(options.eps).made();
+}
+
+var attention(var q, var k, var v, const attention_options& options) {
+  return operation_call(op::attention).on(q).on(k).on(v).with(options.causal).on(options.mask)
+    .with(options.scale).with(options.window).with(options.kv_heads).with(options.dropout).made();
+}
+
+var rope(var x, const rope_options& options) {
+  return operation_call(op::rope).on(x).with(options.base).with(options.start)
+    .with(options.interleaved).made();
+}
+
 var cross_entropy(var logits, var targets) {
   return operation_call(op::cross_entropy).on(logits).on(targets).made();
 }

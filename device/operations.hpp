@@ -275,6 +275,80 @@ var logical_xor(var a, var b);
 /// As torch.nn.functional.linear.
 var linear(var x, var w, std::optional<var> b = {});
 
+// -- normalisation, attention, recurrence
+
+/// e to the power of x over the sum of these along `dim`.
+/// As torch.nn.functional.softmax.
+var softmax(var x, uint32_t dim);
+
+/// The natural logarithm of softmax along `dim`.
+/// As torch.nn.functional.log_softmax.
+var log_softmax(var x, uint32_t dim);
+
+/// What `layer_norm` can be told beside its operands.
+struct layer_norm_options {
+  std::optional<double> eps = {};
+  std::optional<uint32_t> dims = {};
+};
+
+/// x less its mean, over its deviation, taken over the last `dims` dimensions (1), then times w,
+/// plus b; eps is 1e-5.
+/// As torch.nn.functional.layer_norm.
+var layer_norm(var x, std::optional<var> w = {}, std::optional<var> b = {},
+    const layer_norm_options& options = {});
+
+/// What `rms_norm` can be told beside its operands.
+struct rms_norm_options {
+  std::optional<double> eps = {};
+};
+
+/// x over the root of the mean of its squares (plus eps) along the last dimension, times w; eps
+/// is the step from 1 to the next number of f32, or of f64.
+/// As torch.nn.functional.rms_norm.
+var rms_norm(var x, std::optional<var> w = {}, const rms_norm_options& options = {});
+
+/// What `group_norm` can be told beside its operands.
+struct group_norm_options {
+  std::optional<double> eps = {};
+};
+
+/// x [batch, channels, ..] less its mean, over its deviation, taken over each group of channels
+/// of each sample, then times w [channels], plus b; eps is 1e-5.
+/// As torch.nn.functional.group_norm.
+var group_norm(var x, uint32_t groups, std::optional<var> w = {}, std::optional<var> b = {},
+    const group_norm_options& options = {});
+
+/// What `attention` can be told beside its operands.
+struct attention_options {
+  std::optional<bool> causal = {};
+  std::optional<var> mask = {};
+  std::optional<double> scale = {};
+  std::optional<uint32_t> window = {};
+  std::optional<uint32_t> kv_heads = {};
+  std::optional<double> dropout = {};
+};
+
+/// softmax(scale · q · transpose(k)) · v for q [.., heads, queries, width], k [.., keys,
+/// width] and v [.., keys, any width]: `causal` hides the keys after a query's own place,
+/// `window` those that many places away or more, a boolean `mask` those where it is false, while
+/// a floating-point one is added; a query that sees nothing gets zeros. `kv_heads` says that k
+/// and v have fewer heads, each for several of q's. scale is 1 / √width.
+/// As torch.nn.functional.scaled_dot_product_attention.
+var attention(var q, var k, var v, const attention_options& options = {});
+
+/// What `rope` can be told beside its operands.
+struct rope_options {
+  std::optional<double> base = {};
+  std::optional<uint32_t> start = {};
+  std::optional<bool> interleaved = {};
+};
+
+/// x [.., places, width] with each pair of a place's elements turned by (start + place) /
+/// base^(pair / pairs): pairs are halves apart, or next to each other if `interleaved`; base is
+/// 10000, start 0.
+/// As Su et al., RoFormer.
+var rope(var x, const rope_options& options = {});
+
 // -- losses
 
 /// The mean over rows of -log softmax(logits [rows, classes]) at targets [rows], in natural

@@ -125,6 +125,8 @@ void sum_to(const aten_call& call, index_watch&) {
 } // namespace
 
 aten_kernel find_kernel(op id) noexcept {
+  if (auto* found = find_normalisation_kernel(id)) return found;
+  if (auto* found = find_attention_kernel(id)) return found;
   switch (id) {
     case op::embedding:
       return embedding;

@@ -40,6 +40,9 @@ chain_function host_chain(const pointwise_chain& what);
 
 /// The kernel for a row, or null.
 aten_kernel find_kernel(op id) noexcept;
+// One function per file of kernels; each knows some rows and answers null for the others.
+aten_kernel find_normalisation_kernel(op id) noexcept;
+aten_kernel find_attention_kernel(op id) noexcept;
 
 /// The type of a tensor of these elements.
 at::ScalarType scalar_type(elem type);

@@ -51,6 +51,17 @@ enum class op : uint16_t {
   choose_positive = 1016,         // b where a is above 0, else c
   keep_between = 1017,            // a where b is within bounds, else 0
   share_of_less = 1018,           // c where a < b, half of it where they are equal, else 0
+
+  // normalisation, attention
+  softmax_backward = 1300, log_softmax_backward = 1301,
+  layer_norm_train = 1302,        // layer_norm, and [mean, 1 / deviation] of each row
+  layer_norm_backward = 1303,     // of x, and of w and b as the second result
+  rms_norm_train = 1304, rms_norm_backward = 1305,
+  group_norm_train = 1306, group_norm_backward = 1307,
+  attention_train = 1308,         // attention, and its weights or what makes them again
+  attention_backward = 1309,      // of q, k and v, packed
+  attention_mask_backward = 1310,
+  rope_backward = 1311,
 };
 
 // clang-format on

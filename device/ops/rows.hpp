@@ -16,6 +16,9 @@ std::vector<row> comparison_rows();
 std::vector<row> activation_rows();
 std::vector<row> linear_rows();
 std::vector<row> loss_rows();
+std::vector<row> softmax_rows();
+std::vector<row> normalisation_rows();
+std::vector<row> attention_rows();
 /// What gradients of any row need.
 std::vector<row> gradient_rows();
 

@@ -262,6 +262,8 @@ int64_t get_integer(const tensor_view& from, int64_t n) noexcept {
 
 kernel_function find_kernel(op id) noexcept {
   if (id == chain_op) return chain;
+  if (auto found = find_normalisation_kernel(id)) return found;
+  if (auto found = find_attention_kernel(id)) return found;
   switch (id) {
     case op::contiguous:
       return contiguous;

@@ -14,6 +14,10 @@ int64_t get_integer(const tensor_view& from, int64_t n) noexcept;
 /// The kernel of a row that isn't pointwise, or of `chain_op`; or null.
 kernel_function find_kernel(op id) noexcept;
 
+// One function per file of kernels; each knows some rows and answers null for the others.
+kernel_function find_normalisation_kernel(op id) noexcept;
+kernel_function find_attention_kernel(op id) noexcept;
+
 // What `host_kernels` has beside.
 void add(void* sum, const void* more, uint64_t elements, elem type);
 bool finite(const void* data, uint64_t elements, elem type);

@@ -36,6 +36,17 @@ void product(Blas blas, bool transpose_a, bool transpose_b, int64_t m, int64_t n
        &lda, &beta, c, &rows);
 }
 
+template <class T, class Blas>
+void product(Blas blas, int64_t m, int64_t n, int64_t k, T scale, const matrix<const T>& a,
+             const matrix<const T>& b, const matrix<T>& c, bool add) {
+  const T beta = add ? 1 : 0;
+  const int rows = static_cast<int>(n), columns = static_cast<int>(m), inner = static_cast<int>(k);
+  const int lda = static_cast<int>(a.step), ldb = static_cast<int>(b.step),
+            ldc = static_cast<int>(c.step);
+  blas(b.transposed ? "T" : "N", a.transposed ? "T" : "N", &rows, &columns, &inner, &scale, b.data,
+       &ldb, a.data, &lda, &beta, c.data, &ldc);
+}
+
 } // namespace
 
 void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a,
@@ -46,6 +57,16 @@ void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, c
 void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const double* a,
           const double* b, double* c, bool add) {
   product(dgemm_, transpose_a, transpose_b, m, n, k, a, b, c, add);
+}
+
+void gemm(int64_t m, int64_t n, int64_t k, float scale, matrix<const float> a,
+          matrix<const float> b, matrix<float> c, bool add) {
+  product(sgemm_, m, n, k, scale, a, b, c, add);
+}
+
+void gemm(int64_t m, int64_t n, int64_t k, double scale, matrix<const double> a,
+          matrix<const double> b, matrix<double> c, bool add) {
+  product(dgemm_, m, n, k, scale, a, b, c, add);
 }
 
 void use_threads(uint32_t threads) {

@@ -27,6 +27,8 @@ kernel_function find_kernel(op id, elem type) noexcept {
   if (auto* kernel = find_linear_kernel(id)) return kernel;
   if (auto* kernel = find_indexing_kernel(id)) return kernel;
   if (auto* kernel = find_shape_kernel(id)) return kernel;
+  if (auto* kernel = find_normalisation_kernel(id)) return kernel;
+  if (auto* kernel = find_attention_kernel(id)) return kernel;
   return aten::find_host_kernel(id);
 }
 

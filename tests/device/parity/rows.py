@@ -41,6 +41,46 @@ def like(number, x):
     return number if number is None or x.is_floating_point() else int(number)
 
 
+def attention(q, k, v, causal, mask, scale, window, kv_heads):
+    queries, keys = q.shape[-2], k.shape[-2]
+    i, j = torch.arange(queries)[:, None], torch.arange(keys)[None, :]
+    seen = torch.ones(queries, keys, dtype=torch.bool)
+    if causal:
+        seen &= j <= i
+    if window is not None:
+        seen &= (i - j).abs() < window
+    if mask is not None and mask.dtype != torch.bool:
+        seen = torch.zeros((), dtype=q.dtype).where(seen, -math.inf) + mask
+    elif mask is not None:
+        seen = seen & mask
+    return functional.scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=scale,
+                                                   enable_gqa=kv_heads is not None)
+
+
+def group_norm(x, groups, w, b, eps):
+    """PyTorch's own takes both weights or none, and no batch of one sample and channel."""
+    plain = functional.group_norm(torch.cat((x, x)), groups, eps=eps)[:len(x)]
+    channels = (-1,) + (1,) * (x.dim() - 2)
+    plain = plain if w is None else plain * w.reshape(channels)
+    return plain if b is None else plain + b.reshape(channels)
+
+
+def rope(x, base, start, interleaved):
+    pairs = x.shape[-1] // 2
+    rates = (base or 10000.0) ** (-torch.arange(pairs, dtype=torch.float64) / max(pairs, 1))
+    angles = (torch.arange(x.shape[-2], dtype=torch.float64) + (start or 0))[:, None] * rates
+    turns = torch.polar(torch.ones_like(angles), angles)
+    wide = x.double()
+    if interleaved:
+        a, b = wide[..., 0::2], wide[..., 1::2]
+    else:
+        a, b = wide[..., :pairs], wide[..., pairs:]
+    turned = torch.complex(a, b) * turns
+    if interleaved:
+        return torch.stack((turned.real, turned.imag), -1).flatten(-2).to(x.dtype)
+    return torch.cat((turned.real, turned.imag), -1).to(x.dtype)
+
+
 class Call:
     def __init__(self, line):
         self.what = json.loads(line)
@@ -57,7 +97,8 @@ class Call:
         return value.to(TYPES[what["type"]])
 
     def names(self):
-        found = {"torch": torch, "F": functional, "math": math, "like": like}
+        found = {"torch": torch, "F": functional, "math": math, "like": like,
+                 "attention": attention, "rope": rope, "group_norm": group_norm}
         for name, what in self.what["operands"].items():
             found[name + "_" * keyword.iskeyword(name)] = self.operand(what)
         for name, value in self.what["attributes"].items():
