@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "device/optimizer.hpp"
+
 namespace moxzi::actors::management {
 
 namespace {
@@ -58,23 +60,99 @@ form<device::tensor> tensor_form(declarations& in) {
     "A tensor as it travels.");
 }
 
+/// A tag without payload for an alternative of a `std::variant`.
+template <class T, class A>
+candid::choice<T> empty_alternative(std::string_view name, std::string_view note = {}) {
+  return {std::string{name},
+          std::nullopt,
+          [](candid::value) { return T{A{}}; },
+          [](const T& x) { return std::holds_alternative<A>(x); },
+          [](writer&, const T&) {},
+          std::string{note}};
+}
+
+/// Initializers of one number.
+template <class A>
+candid::choice<device::initializer> number_alternative(std::string_view name, double A::*where,
+                                                       std::string_view note = {}) {
+  return alternative<device::initializer>(name, only(where, float64_form()), note);
+}
+
 form<device::initializer> init_form(declarations& in, const form<device::tensor>& contents) {
+  using device::init_trunc_normal;
   using device::init_uniform;
   using device::initializer;
   auto range = record_of<init_uniform>(in, {},
                                        {bound("lo", &init_uniform::low, float64_form()),
                                         bound("hi", &init_uniform::high, float64_form())});
+  auto truncated =
+    record_of<init_trunc_normal>(in, {},
+                                 {bound("std", &init_trunc_normal::deviation, float64_form()),
+                                  bound("cut", &init_trunc_normal::cut, float64_form())});
   return variant_of<initializer>(
     in, "Init",
-    {alternative<initializer>("normal", only(&device::init_normal::deviation, float64_form()),
-                              "Mean 0, this standard deviation."),
+    {number_alternative("normal", &device::init_normal::deviation,
+                        "Mean 0, this standard deviation."),
      alternative<initializer>("uniform", std::move(range), "From `lo` to below `hi`."),
+     alternative<initializer>("trunc_normal", std::move(truncated),
+                              "Mean 0, without what is beyond -`cut` and `cut`."),
      shorthand<initializer>("zeros", device::init_constant{0}),
      shorthand<initializer>("ones", device::init_constant{1}),
-     alternative<initializer>("constant", only(&device::init_constant::value, float64_form())),
+     number_alternative("constant", &device::init_constant::value),
+     number_alternative("xavier_uniform", &device::init_xavier_uniform::gain,
+                        "Times this gain, as torch.nn.init has it; 2 dimensions or more."),
+     number_alternative("xavier_normal", &device::init_xavier_normal::gain),
+     number_alternative("kaiming_uniform", &device::init_kaiming_uniform::slope,
+                        "By fan_in, for a leaky relu of this slope: 0 for relu."),
+     number_alternative("kaiming_normal", &device::init_kaiming_normal::slope),
+     number_alternative("orthogonal", &device::init_orthogonal::gain,
+                        "Rows or columns, whichever are fewer, orthogonal and of this length."),
+     empty_alternative<initializer, device::init_eye>("eye", "Ones on the diagonal of a matrix."),
      alternative<initializer>("data", only(&device::init_data::contents, contents),
                               "These contents, of the parameter's shape.")},
     "How a parameter is filled.");
+}
+
+/// A schedule with a warm-up and an end.
+template <class S>
+form<S> ending_form(declarations& in) {
+  return record_of<S>(in, {},
+                      {bound("warmup", &S::warmup, candid::nat64_form()),
+                       bound("total", &S::total, candid::nat64_form()),
+                       bound("floor", &S::floor, float64_form())});
+}
+
+form<device::lr_schedule> schedule_form(declarations& in) {
+  using device::lr_schedule;
+  using device::schedule_step;
+  using device::schedule_warmup;
+  auto warmup = record_of<schedule_warmup>(
+    in, {}, {bound("steps", &schedule_warmup::steps, candid::nat64_form())});
+  auto step = record_of<schedule_step>(in, {},
+                                       {bound("every", &schedule_step::every, candid::nat64_form()),
+                                        bound("gamma", &schedule_step::gamma, float64_form())});
+  return variant_of<lr_schedule>(
+    in, "Schedule",
+    {empty_alternative<lr_schedule, device::schedule_constant>("constant"),
+     alternative<lr_schedule>("warmup", std::move(warmup), "From lr / steps up to lr."),
+     alternative<lr_schedule>("cosine", ending_form<device::schedule_cosine>(in),
+                              "A warm-up, then half a cosine down to the learning rate `floor`, "
+                              "reached after `total` steps."),
+     alternative<lr_schedule>("linear", ending_form<device::schedule_linear>(in),
+                              "The same with a straight line."),
+     alternative<lr_schedule>("step", std::move(step), "Times `gamma` after every so many steps.")},
+    "The learning rate over the steps.");
+}
+
+form<device::optimizer_kind> kind_form(declarations& in) {
+  std::vector<std::pair<std::string_view, device::optimizer_kind>> tags;
+  for (size_t i = 0; i <= static_cast<size_t>(device::optimizer_kind::muon); ++i) {
+    const auto kind = static_cast<device::optimizer_kind>(i);
+    tags.emplace_back(device::name_of(kind), kind);
+  }
+  return enum_of(in, "OptKind", std::move(tags),
+                 "As in torch.optim. adamw, lion, adafactor and muon take the decay from the "
+                 "parameter, the others add it to the gradient.");
 }
 
 } // namespace
@@ -99,29 +177,36 @@ void device_types::declare_params(declarations& in, const form<device::tensor>& 
      bound_or_default(in, "if_exists", &param_spec::existing, std::move(existing),
                       "null = replace"),
      bound_or_default(in, "frozen", &param_spec::frozen, candid::boolean_form(),
-                      "Takes no gradient and no optimizer; null = false.")},
+                      "Takes no gradient and no optimizer; null = false."),
+     bound("seed", &param_spec::seed, opt_of(in, candid::nat64_form()),
+           "The same seed and name give the same contents anywhere; null = a fresh draw.")},
     "A parameter to make.");
   params = vec_of(in, std::move(param));
 }
 
 void device_types::declare_optimizer(declarations& in) {
-  using device::optimizer_kind;
   using device::optimizer_spec;
-  auto kind = enum_of<optimizer_kind>(
-    in, "OptKind", {{"adamw", optimizer_kind::adamw}, {"adam", optimizer_kind::adam}},
-    "`adamw` takes the decay from the parameter, `adam` adds it to the gradient.");
+  auto kind = kind_form(in);
+  auto schedule = schedule_form(in);
   optimizer = record_of<optimizer_spec>(
     in, "Optimizer",
     {bound("name", &optimizer_spec::name, text_form()),
      bound("params", &optimizer_spec::params, vec_of(in, text_form())),
      bound("lr", &optimizer_spec::lr, float64_form()),
-     bound("beta1", &optimizer_spec::beta1, float64_form()),
-     bound("beta2", &optimizer_spec::beta2, float64_form()),
+     bound("beta1", &optimizer_spec::beta1, float64_form(),
+           "sgd, nesterov, rmsprop, muon: the momentum."),
+     bound("beta2", &optimizer_spec::beta2, float64_form(), "rmsprop: alpha."),
      bound("eps", &optimizer_spec::eps, float64_form()),
      bound("weight_decay", &optimizer_spec::weight_decay, float64_form()),
      bound_or_default(in, "kind", &optimizer_spec::kind, std::move(kind), "null = adamw"),
+     bound_or_default(in, "schedule", &optimizer_spec::schedule, std::move(schedule),
+                      "null = constant"),
+     bound_or_default(in, "amsgrad", &optimizer_spec::amsgrad, candid::boolean_form(),
+                      "adamw, adam: divide by the largest second moment so far; null = false"),
+     bound_or_default(in, "no_decay", &optimizer_spec::no_decay, vec_of(in, text_form()),
+                      "Those of `params` that have no weight decay; null = none."),
      bound_or_default(in, "keep_state", &optimizer_spec::keep_state, candid::boolean_form(),
-                      "true: keep moments and step counts if the name exists; null = false")},
+                      "true: keep state and step counts if the name exists; null = false")},
     "An optimizer over parameters of the caller.");
 }
 
@@ -153,7 +238,13 @@ void device_types::declare_run(declarations& in, const form<device::tensor>& con
            "Bound of the L2 norm of all gradients together."),
      bound("lr", &train_spec::lr, opt_of(in, float64_form()), "For this step only."),
      bound_or_default(in, "also", &train_spec::also, vec_of(in, text_form()),
-                      "More optimizers, stepped by the same gradients.")},
+                      "More optimizers, stepped by the same gradients."),
+     bound_or_default(in, "accumulate", &train_spec::accumulate, candid::boolean_form(),
+                      "true: add the gradients to those gathered and take no step; null = false"),
+     bound_or_default(in, "skip_nonfinite", &train_spec::skip_nonfinite, candid::boolean_form(),
+                      "true: take no step if a gradient is NaN or infinite; null = false"),
+     bound("clip_value", &train_spec::clip_value, opt_of(in, float64_form()),
+           "Bound of each element, before the norm is taken.")},
     "Makes a run a training step.");
   run = record_of<run_request>(
     in, "Run",
@@ -180,6 +271,10 @@ void device_types::declare_run(declarations& in, const form<device::tensor>& con
        "step", opt_of(in, candid::nat64_form()),
        [](const run_result& x) -> const auto& { return x.reply->step; },
        "How many steps the optimizer has taken, this one included; only with `train`."),
+     computed<run_result>(
+       "skipped", opt_of(in, candid::boolean_form()),
+       [](const run_result& x) -> const auto& { return x.reply->skipped; },
+       "Whether a gradient was NaN or infinite; only with `skip_nonfinite`."),
      computed<run_result>(
        "nanos", candid::nat64_form(), [](const run_result& x) -> const auto& { return x.nanos; },
        "Device time.")},

@@ -26,18 +26,39 @@ bool same(const device::initializer& x, const device::initializer& y) {
   if (const auto* constant = std::get_if<device::init_constant>(&x)) {
     return constant->value == std::get<device::init_constant>(y).value;
   }
+  if (const auto* cut = std::get_if<device::init_trunc_normal>(&x)) {
+    const auto& other = std::get<device::init_trunc_normal>(y);
+    return cut->deviation == other.deviation && cut->cut == other.cut;
+  }
+  if (const auto* xavier = std::get_if<device::init_xavier_uniform>(&x)) {
+    return xavier->gain == std::get<device::init_xavier_uniform>(y).gain;
+  }
+  if (const auto* xavier = std::get_if<device::init_xavier_normal>(&x)) {
+    return xavier->gain == std::get<device::init_xavier_normal>(y).gain;
+  }
+  if (const auto* kaiming = std::get_if<device::init_kaiming_uniform>(&x)) {
+    return kaiming->slope == std::get<device::init_kaiming_uniform>(y).slope;
+  }
+  if (const auto* kaiming = std::get_if<device::init_kaiming_normal>(&x)) {
+    return kaiming->slope == std::get<device::init_kaiming_normal>(y).slope;
+  }
+  if (const auto* orthogonal = std::get_if<device::init_orthogonal>(&x)) {
+    return orthogonal->gain == std::get<device::init_orthogonal>(y).gain;
+  }
+  if (std::holds_alternative<device::init_eye>(x)) return true;
   return std::get<device::init_data>(x).contents == std::get<device::init_data>(y).contents;
 }
 
 bool same(const device::param_spec& x, const device::param_spec& y) {
   return x.name == y.name && x.dims == y.dims && same(x.init, y.init) && x.type == y.type
-         && x.existing == y.existing && x.frozen == y.frozen;
+         && x.existing == y.existing && x.frozen == y.frozen && x.seed == y.seed;
 }
 
 bool same(const device::optimizer_spec& x, const device::optimizer_spec& y) {
   return x.name == y.name && x.params == y.params && x.lr == y.lr && x.beta1 == y.beta1
          && x.beta2 == y.beta2 && x.eps == y.eps && x.weight_decay == y.weight_decay
-         && x.kind == y.kind && x.keep_state == y.keep_state;
+         && x.kind == y.kind && x.schedule == y.schedule && x.amsgrad == y.amsgrad
+         && x.no_decay == y.no_decay && x.keep_state == y.keep_state;
 }
 
 bool same(const device::run_request& x, const device::run_request& y) {
@@ -45,7 +66,9 @@ bool same(const device::run_request& x, const device::run_request& y) {
   if (x.train
       && (x.train->loss != y.train->loss || x.train->optimizer != y.train->optimizer
           || x.train->clip != y.train->clip || x.train->lr != y.train->lr
-          || x.train->also != y.train->also)) {
+          || x.train->also != y.train->also || x.train->accumulate != y.train->accumulate
+          || x.train->skip_nonfinite != y.train->skip_nonfinite
+          || x.train->clip_value != y.train->clip_value)) {
     return false;
   }
   return x.inputs == y.inputs && *x.code == *y.code && x.scalars == y.scalars
@@ -79,16 +102,12 @@ device::tensor tensor() {
 }
 
 device::initializer initializer() {
-  switch (*rc::gen::inRange(0, 4)) {
-    case 0:
-      return device::init_normal{number()};
-    case 1:
-      return device::init_uniform{number(), number()};
-    case 2:
-      return device::init_constant{number()};
-    default:
-      return device::init_data{tensor()};
-  }
+  return *rc::gen::elementOf(std::vector<device::initializer>{
+    device::init_normal{number()}, device::init_uniform{number(), number()},
+    device::init_constant{number()}, device::init_trunc_normal{number(), number()},
+    device::init_xavier_uniform{number()}, device::init_xavier_normal{number()},
+    device::init_kaiming_uniform{number()}, device::init_kaiming_normal{number()},
+    device::init_orthogonal{number()}, device::init_eye{}, device::init_data{tensor()}});
 }
 
 device::param_spec param() {
@@ -98,10 +117,20 @@ device::param_spec param() {
     initializer(),
     *rc::gen::element(device::dtype::f32, device::dtype::f64),
     *rc::gen::element(device::if_exists::replace, device::if_exists::keep, device::if_exists::fail),
-    *rc::gen::arbitrary<bool>()};
+    *rc::gen::arbitrary<bool>(),
+    *rc::gen::arbitrary<bool>() ? std::optional{*rc::gen::arbitrary<uint64_t>()} : std::nullopt};
+}
+
+device::lr_schedule schedule() {
+  const auto count = [] { return *rc::gen::arbitrary<uint64_t>(); };
+  return *rc::gen::elementOf(std::vector<device::lr_schedule>{
+    device::schedule_constant{}, device::schedule_warmup{count()},
+    device::schedule_cosine{count(), count(), number()},
+    device::schedule_linear{count(), count(), number()}, device::schedule_step{count(), number()}});
 }
 
 device::optimizer_spec optimizer() {
+  const auto last = static_cast<int>(device::optimizer_kind::muon);
   return {.name = name(),
           .params = names(),
           .lr = number(),
@@ -109,7 +138,10 @@ device::optimizer_spec optimizer() {
           .beta2 = number(),
           .eps = number(),
           .weight_decay = number(),
-          .kind = *rc::gen::element(device::optimizer_kind::adamw, device::optimizer_kind::adam),
+          .kind = static_cast<device::optimizer_kind>(*rc::gen::inRange(0, last + 1)),
+          .schedule = schedule(),
+          .amsgrad = *rc::gen::arbitrary<bool>(),
+          .no_decay = names(),
           .keep_state = *rc::gen::arbitrary<bool>()};
 }
 

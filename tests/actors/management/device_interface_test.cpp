@@ -273,33 +273,33 @@ TEST(device_interface, an_unknown_operation_is_refused_with_its_place_and_tag) {
             "accepted");
 }
 
-// By the letter of Candid these would read as null, and the caller would get AdamW where SGD was
+// By the letter of Candid these would read as null, and the caller would get AdamW where LAMB was
 // asked for.
 TEST(device_interface, an_option_that_does_not_fit_is_refused_and_not_forgotten) {
   const auto text = refusal(
     optimizer_method,
     message(
       "(record { name : text; params : vec text; lr : float64; beta1 : float64;"
-      " beta2 : float64; eps : float64; weight_decay : float64; kind : opt variant { sgd } })",
+      " beta2 : float64; eps : float64; weight_decay : float64; kind : opt variant { lamb } })",
       R"([{"name":"o","params":[],"lr":1,"beta1":0,"beta2":0,"eps":1,"weight_decay":0,
-                 "kind":"sgd"}])"));
+                 "kind":"lamb"}])"));
   EXPECT_TRUE(text.starts_with("MXD002: argument: kind: ")) << text;
-  EXPECT_TRUE(text.ends_with(fmt::format("has no tag {}", candid::hash_name("sgd")))) << text;
+  EXPECT_TRUE(text.ends_with(fmt::format("has no tag {}", candid::hash_name("lamb")))) << text;
 }
 
 TEST(device_interface, an_unknown_field_may_be_null_and_nothing_else) {
   constexpr std::string_view types =
-    "(vec record { name : text; shape : vec nat32; init : variant { zeros }; seed : opt nat64;"
+    "(vec record { name : text; shape : vec nat32; init : variant { zeros }; tint : opt nat64;"
     " note : null; more : reserved })";
-  const auto with = [types](std::string_view seed) {
-    return message(types, fmt::format(R"([[{{"name":"a","shape":[],"init":"zeros","seed":{},)"
+  const auto with = [types](std::string_view tint) {
+    return message(types, fmt::format(R"([[{{"name":"a","shape":[],"init":"zeros","tint":{},)"
                                       R"("note":null,"more":null}}]])",
-                                      seed));
+                                      tint));
   };
   EXPECT_EQ(refusal(params_method, with("null")), "accepted");
   const auto text = refusal(params_method, with("7"));
   EXPECT_TRUE(text.starts_with("MXD002: argument: params[0]: ")) << text;
-  EXPECT_TRUE(text.ends_with(fmt::format("has no field {}", candid::hash_name("seed")))) << text;
+  EXPECT_TRUE(text.ends_with(fmt::format("has no field {}", candid::hash_name("tint")))) << text;
 }
 
 TEST(device_interface, no_part_of_a_message_is_a_message) {
@@ -328,10 +328,11 @@ TEST(device_interface, replies_have_these_bytes) {
                                 .step = 7};
   EXPECT_EQ(
     to_hex(encode_reply(device::run_request{}, reply, 123456)),
-    "4449444c096c058daf95880101ccceefe20402c7bf91a80603bfb595b40978baefc4e10d046e726e786d726d056c"
-    "03aaac8d9304068fb1d3980407a1c6f3e007086d7b6b0cafb7017fa3cc017fcba1b6027f85a5b6027fa4aab6027f"
-    "8eafbf027fc8b2bf027fe7b7bf027f9ae5e3027fd4e8e3027fa9f3d188047faa88ee88047f6d7901000100000000"
-    "0000e03f01070000000000000001000000008330164040e201000000000001080000803f000000c0030102000000");
+    "4449444c0a6c068daf95880101b0af90ae0302ccceefe20403c7bf91a80604bfb595b40978baefc4e10d056e726e"
+    "7e6e786d726d066c03aaac8d9304078fb1d3980408a1c6f3e007096d7b6b0cafb7017fa3cc017fcba1b6027f85a5"
+    "b6027fa4aab6027f8eafbf027fc8b2bf027fe7b7bf027f9ae5e3027fd4e8e3027fa9f3d188047faa88ee88047f6d"
+    "79010001000000000000e03f0001070000000000000001000000008330164040e201000000000001080000803f00"
+    "0000c0030102000000");
 }
 
 TEST(device_interface, an_empty_reply_has_no_norm_and_no_step) {
