@@ -7,6 +7,7 @@
 #include "base/limits.hpp"
 #include "base/nearest.hpp"
 #include "base/result.hpp"
+#include "device/contents.hpp"
 #include "device/device_core.hpp"
 #include "device/plan_cache.hpp"
 #include "device/space.hpp"
@@ -52,6 +53,14 @@ result<void> define_params(space& in, byte_view owner, const std::vector<param_s
                            backend& on, const core_options& options, memory_account& memory);
 
 result<void> define_optimizer(space& in, const optimizer_spec& spec, memory_account& memory);
+
+/// In the order of the names.
+result<std::vector<tensor>> read_contents(const space& in, const read_request& request,
+                                          backend& on);
+result<void> write_contents(space& in, const std::vector<write_entry>& entries, backend& on);
+result<void> delete_names(space& in, const delete_request& request, memory_account& memory);
+result<void> rename_params(space& in, const std::vector<rename_entry>& entries);
+result<space_listing> list_contents(const space& in);
 
 /// `; did you mean 'x'?` for a name that is not one of the map's, or nothing.
 template <class Map>

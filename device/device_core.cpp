@@ -1,9 +1,10 @@
 #include "device/device_core.hpp"
 
+#include <algorithm>
 #include <map>
-#include <unordered_map>
 
 #include "base/assert.hpp"
+#include "base/limits.hpp"
 #include "device/definitions.hpp"
 #include "device/runs.hpp"
 
@@ -72,6 +73,45 @@ result<run_reply> device_core::run(byte_view owner, const run_request& request) 
   auto ready = prepare(owner, request);
   if (!ready) return ready.error();
   return execute(*ready);
+}
+
+// -- contents ------------------------------------------------------------------
+
+result<std::vector<tensor>> device_core::read(byte_view owner, const read_request& request) {
+  return read_contents(state_->of(owner), request, *state_->on);
+}
+
+result<void> device_core::write(byte_view owner, const std::vector<write_entry>& entries) {
+  return write_contents(state_->of(owner), entries, *state_->on);
+}
+
+result<void> device_core::remove(byte_view owner, const delete_request& request) {
+  return delete_names(state_->of(owner), request, state_->memory);
+}
+
+result<void> device_core::rename(byte_view owner, const std::vector<rename_entry>& entries) {
+  return rename_params(state_->of(owner), entries);
+}
+
+result<space_listing> device_core::list(byte_view owner) const {
+  auto found = state_->spaces.find(owner);
+  return found == state_->spaces.end() ? space_listing{} : list_contents(found->second);
+}
+
+device_description device_core::describe(byte_view owner) const {
+  auto& options = state_->options;
+  auto& is = info();
+  device_description out{.kind = is.kind, .name = is.name, .version = is.version};
+  if (options.memory_bytes > 0) out.memory_total = options.memory_bytes;
+  out.memory_used = memory_bytes();
+  out.actor_bytes = memory_bytes(owner);
+  if (options.owner_bytes > 0) out.actor_quota = options.owner_bytes;
+  for (auto type : {dtype::f32, dtype::f64})
+    if (std::ranges::count(is.parameter_types, stored_as(type)) > 0) out.dtypes.push_back(type);
+  out.max_ops = static_cast<uint32_t>(limits::program_ops_max);
+  out.max_rank = rank_max;
+  out.max_tensor_bytes = static_cast<uint64_t>(limits::tensor_elements_max) * sizeof(double);
+  return out;
 }
 
 void device_core::drop_space(byte_view owner) {

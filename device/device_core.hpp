@@ -7,6 +7,7 @@
 #include "base/limits.hpp"
 #include "base/result.hpp"
 #include "device/backend.hpp"
+#include "device/contents.hpp"
 #include "device/program.hpp"
 
 namespace moxzi::device {
@@ -70,6 +71,17 @@ public:
   /// Checks the request and finds or makes its plan. The request must outlive what is returned.
   result<prepared_run> prepare(byte_view owner, const run_request& request);
   result<run_reply> execute(prepared_run& what);
+  /// Reads parameters, in the order of the names.
+  result<std::vector<tensor>> read(byte_view owner, const read_request& request);
+  /// Writes all entries, in order, or none. Optimizers keep what they remember.
+  result<void> write(byte_view owner, const std::vector<write_entry>& entries);
+  /// Forgets all that is named, or nothing. A parameter leaves the optimizers that list it; one
+  /// that is left with none goes too.
+  result<void> remove(byte_view owner, const delete_request& request);
+  /// Renames parameters, all at once: two may change names. Optimizers go on with them.
+  result<void> rename(byte_view owner, const std::vector<rename_entry>& entries);
+  result<space_listing> list(byte_view owner) const;
+  device_description describe(byte_view owner) const;
   void drop_space(byte_view owner);
 
   const backend_info& info() const noexcept;

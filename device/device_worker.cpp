@@ -25,8 +25,10 @@ namespace moxzi::device {
 
 namespace {
 
-using request = std::variant<define_params_ptr, define_optimizer_ptr, run_program_ptr,
-                             prepare_program_ptr, drop_space_ptr>;
+using request =
+  std::variant<define_params_ptr, define_optimizer_ptr, run_program_ptr, prepare_program_ptr,
+               read_params_ptr, write_params_ptr, delete_entries_ptr, rename_params_ptr,
+               list_space_ptr, describe_device_ptr, drop_space_ptr>;
 using answer_promise = caf::typed_response_promise<device_answer_ptr>;
 
 /// The worker, with what its thread tells it.
@@ -34,6 +36,10 @@ using worker_actor = device_worker_actor::extend<caf::reacts_to<work_done_ptr>>;
 
 /// New parameters with more elements than this take longer than `inline_ns_max` to draw.
 constexpr uint64_t inline_elements_max = 20'000;
+/// The same for orthogonal ones, whose vectors are made so one by one.
+constexpr uint64_t inline_orthogonal_max = 2'000;
+/// Contents of more bytes than this take longer to write.
+constexpr uint64_t inline_bytes_max = 1u << 20;
 
 /// An exception can only be one of the standard library's (no memory).
 template <class Call>
@@ -50,13 +56,20 @@ result<run_reply> empty_reply(result<void> what) {
 }
 
 bool is_long(const define_params& what) {
-  uint64_t elements = 0;
+  uint64_t share = 0; // of what can be done at once, in elements
   for (auto& spec : what.params) {
     uint64_t size = 1;
     for (uint64_t n : spec.dims) size = std::min<uint64_t>(size * n, inline_elements_max + 1);
-    elements += size;
+    bool orthogonal = std::holds_alternative<init_orthogonal>(spec.init);
+    share += orthogonal ? size * (inline_elements_max / inline_orthogonal_max) : size;
   }
-  return elements > inline_elements_max;
+  return share > inline_elements_max;
+}
+
+bool is_long(const write_params& what) {
+  uint64_t bytes = 0;
+  for (auto& entry : what.entries) bytes += entry.contents.data.size();
+  return bytes > inline_bytes_max;
 }
 
 /// Does one request after the other. While the thread works for us, later requests wait here.
@@ -113,6 +126,43 @@ private:
     });
   }
 
+  device_answer_ptr start_work(const read_params_ptr& what) {
+    return timed(*time_, [this, &what]() -> result<run_reply> {
+      auto tensors = core_->read(what->owner, what->what);
+      if (!tensors) return tensors.error();
+      return run_reply{.tensors = std::move(*tensors)};
+    });
+  }
+
+  device_answer_ptr start_work(const write_params_ptr& what) {
+    auto work = [core = core_, what] {
+      return empty_reply(core->write(what->owner, what->entries));
+    };
+    return is_long(*what) ? send_to_thread(work) : timed(*time_, work);
+  }
+
+  device_answer_ptr start_work(const delete_entries_ptr& what) {
+    return timed(*time_,
+                 [this, &what] { return empty_reply(core_->remove(what->owner, what->what)); });
+  }
+
+  device_answer_ptr start_work(const rename_params_ptr& what) {
+    return timed(*time_,
+                 [this, &what] { return empty_reply(core_->rename(what->owner, what->entries)); });
+  }
+
+  device_answer_ptr start_work(const list_space_ptr& what) {
+    return found([this, &what]() -> result<device_facts> {
+      auto listing = core_->list(what->owner);
+      if (!listing) return listing.error();
+      return device_facts{std::move(*listing)};
+    });
+  }
+
+  device_answer_ptr start_work(const describe_device_ptr& what) {
+    return found([this, &what]() -> result<device_facts> { return core_->describe(what->owner); });
+  }
+
   device_answer_ptr start_work(const drop_space_ptr& what) {
     return timed(*time_, [this, &what]() -> result<run_reply> {
       core_->drop_space(what->owner);
@@ -158,6 +208,14 @@ private:
       device_answer{std::move(outcome), time.monotonic_ns() - from});
   }
 
+  /// An answer of facts, which take no time of the device itself.
+  template <class Look>
+  static device_answer_ptr found(Look look) {
+    auto facts = guarded(look);
+    if (!facts) return std::make_shared<device_answer>(device_answer{facts.error(), 0});
+    return std::make_shared<device_answer>(device_answer{run_reply{}, 0, std::move(*facts)});
+  }
+
   template <class Work>
   device_answer_ptr send_to_thread(Work work) {
     busy_ = true;
@@ -194,6 +252,12 @@ worker_actor::behavior_type device_worker(worker_actor::stateful_pointer<worker_
     [self](define_optimizer_ptr& what) { return self->state.take(std::move(what)); },
     [self](run_program_ptr& what) { return self->state.take(std::move(what)); },
     [self](prepare_program_ptr& what) { return self->state.take(std::move(what)); },
+    [self](read_params_ptr& what) { return self->state.take(std::move(what)); },
+    [self](write_params_ptr& what) { return self->state.take(std::move(what)); },
+    [self](delete_entries_ptr& what) { return self->state.take(std::move(what)); },
+    [self](rename_params_ptr& what) { return self->state.take(std::move(what)); },
+    [self](list_space_ptr& what) { return self->state.take(std::move(what)); },
+    [self](describe_device_ptr& what) { return self->state.take(std::move(what)); },
     [self](drop_space_ptr& what) { return self->state.take(std::move(what)); },
     [self](const work_done_ptr& done) { self->state.finish(done); },
   };

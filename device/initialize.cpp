@@ -155,22 +155,6 @@ result<void> check_rank(const initializer& how, const shape& dims) {
                   to_string(dims), need.exactly ? "" : "at least ", need.rank);
 }
 
-result<void> check_data(const tensor& contents, const shape& dims) {
-  if (!is_float(contents.type))
-    return complain(device_errc::dtype_mismatch, "data is {}; floats wanted",
-                    name_of(contents.type));
-  auto given = checked_shape(contents.dims);
-  if (!given) return given.error();
-  if (*given != dims)
-    return complain(device_errc::shape_mismatch, "data {} does not fit the parameter's {}",
-                    to_string(*given), to_string(dims));
-  auto wanted = static_cast<uint64_t>(dims.elements()) * size_of(contents.type);
-  if (contents.data.size() != wanted)
-    return complain(device_errc::input_bytes, "{} bytes for {} {}; {} wanted", contents.data.size(),
-                    name_of(contents.type), to_string(dims), wanted);
-  return {};
-}
-
 /// How many vectors an orthogonal tensor has, and how long they are.
 std::pair<size_t, size_t> vectors_of(const shape& dims) noexcept {
   auto rows = static_cast<size_t>(dims[0]);
@@ -261,6 +245,27 @@ byte_string orthogonal_contents(const init_orthogonal& how, const shape& dims, e
 }
 
 } // namespace
+
+result<void> check_data(const tensor& contents, const shape& dims) {
+  if (!is_float(contents.type))
+    return complain(device_errc::dtype_mismatch, "data is {}; floats wanted",
+                    name_of(contents.type));
+  auto given = checked_shape(contents.dims);
+  if (!given) return given.error();
+  if (*given != dims)
+    return complain(device_errc::shape_mismatch, "data {} does not fit the parameter's {}",
+                    to_string(*given), to_string(dims));
+  auto wanted = static_cast<uint64_t>(dims.elements()) * size_of(contents.type);
+  if (contents.data.size() != wanted)
+    return complain(device_errc::input_bytes, "{} bytes for {} {}; {} wanted", contents.data.size(),
+                    name_of(contents.type), to_string(dims), wanted);
+  return {};
+}
+
+byte_string converted(const tensor& from, size_t elements, elem to) {
+  if (from.type == to) return byte_string(from.data.view());
+  return filled(elements, to, [&](size_t n) { return number_at(from, n); });
+}
 
 result<void> check_initializer(const initializer& how, const shape& dims, dtype type) {
   if (auto ok = check_rank(how, dims); !ok) return ok;

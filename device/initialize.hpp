@@ -11,6 +11,12 @@ namespace moxzi::device {
 /// its data does not fit. The message has no place yet.
 result<void> check_initializer(const initializer& how, const shape& dims, dtype type);
 
+/// Fails if a tensor is not one of floats, of this shape, with as many bytes as that says.
+result<void> check_data(const tensor& contents, const shape& dims);
+
+/// The first `elements` of a tensor of floats as elements of another type, rounded once.
+byte_string converted(const tensor& from, size_t elements, elem to);
+
 /// The contents of a new parameter of floats, as bytes: drawn in double and rounded once, so that
 /// they are the same on every kind of device.
 byte_string initial_contents(const initializer& how, const shape& dims, elem type,

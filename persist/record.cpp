@@ -19,6 +19,9 @@ bool known(uint8_t kind) {
     case record_kind::device_params:
     case record_kind::device_optimizer:
     case record_kind::device_run:
+    case record_kind::device_write:
+    case record_kind::device_delete:
+    case record_kind::device_rename:
       return true;
   }
   return false;

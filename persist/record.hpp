@@ -22,6 +22,9 @@ enum class record_kind : uint8_t {
   device_params = 40,
   device_optimizer = 41,
   device_run = 42,
+  device_write = 43,
+  device_delete = 44,
+  device_rename = 45,
 };
 
 /// Cycles as 128 bits, like the Internet Computer's.

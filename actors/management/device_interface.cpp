@@ -1,6 +1,7 @@
 #include "actors/management/device_interface.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "actors/management/device_types.hpp"
@@ -27,15 +28,25 @@ size_t steps_of(byte_view argument) {
                   limits::device_request_values_max);
 }
 
-/// `.train.loss: …` as `train.loss: …`; the only argument that is a list is that of parameters.
-std::string readable(std::string explanation) {
-  if (explanation.starts_with('[')) return "params" + explanation;
+/// `.train.loss: …` as `train.loss: …`, and `[0]: …` as `params[0]: …` where `list` is the name of
+/// an argument that is a list.
+std::string readable(std::string explanation, std::string_view list) {
+  if (explanation.starts_with('[')) return std::string{list} + explanation;
   const auto from = explanation.find_first_not_of(".: ");
   return explanation.substr(std::min(from, explanation.size()));
 }
 
-/// Reads a message's one argument; superfluous ones are skipped.
-result<candid::value> read_argument(cursor& in, const known_header& header, candid::type_ref wanted,
+/// What messages call an argument that is a list.
+std::string_view list_of(std::string_view method) noexcept {
+  if (method == "moxzi_device_write") return "tensors";
+  if (method == "moxzi_device_rename") return "renames";
+  return "params";
+}
+
+/// Reads a message's one argument; superfluous ones are skipped. A null value for methods that take
+/// none.
+result<candid::value> read_argument(cursor& in, const known_header& header,
+                                    const candid::method_type& called, std::string_view method,
                                     program_memo& memo) {
   decoder values{in,
                  header.types,
@@ -43,21 +54,58 @@ result<candid::value> read_argument(cursor& in, const known_header& header, cand
                  limits::candid_empty_values_max,
                  {.strict = true, .memo = &memo}};
   candid::value argument;
-  const auto outcome =
-    header.items.empty() ? values.missing(wanted) : values.read(header.items[0], wanted, &argument);
-  if (memo.excess() > 0) {
-    return device::fail_at(device_errc::program_too_long, "program", "{} operations; at most {}",
-                           memo.excess(), limits::program_ops_max);
+  size_t read = 0;
+  if (!called.arguments.items.empty()) {
+    const auto wanted = called.arguments.items[0];
+    const auto outcome = header.items.empty() ? values.missing(wanted)
+                                              : values.read(header.items[0], wanted, &argument);
+    if (memo.excess() > 0) {
+      return device::fail_at(device_errc::program_too_long, "program", "{} operations; at most {}",
+                             memo.excess(), limits::program_ops_max);
+    }
+    if (outcome == decoder::fit::mismatch) {
+      return undecodable(readable(values.explain(), list_of(method)));
+    }
+    if (outcome == decoder::fit::error) return undecodable(in.failure().message);
+    read = 1;
   }
-  if (outcome == decoder::fit::mismatch) return undecodable(readable(values.explain()));
-  if (outcome == decoder::fit::error) return undecodable(in.failure().message);
-  for (size_t i = 1; i < header.items.size(); ++i) {
+  for (size_t i = read; i < header.items.size(); ++i) {
     if (!values.skip(header.items[i])) return undecodable(in.failure().message);
   }
   if (in.left() > 0) {
     return undecodable(fmt::format("{} bytes after the last argument", in.left()));
   }
   return argument;
+}
+
+template <class... Ts>
+struct overloaded : Ts... {
+  using Ts::operator()...;
+};
+template <class... Ts>
+overloaded(Ts...) -> overloaded<Ts...>;
+
+/// The method of a request, and its argument's form; null for those that take none.
+template <class Visitor>
+auto visit_form(const device_request& request, const Visitor& with) {
+  const auto& types = device_types::get();
+  return std::visit(
+    overloaded{
+      [&](const params_request& x) { return with("moxzi_device_params", &types.params, x); },
+      [&](const optimizer_request& x) {
+        return with("moxzi_device_optimizer", &types.optimizer, x);
+      },
+      [&](const device::run_request& x) { return with("moxzi_device_run", &types.run, x); },
+      [&](const device::read_request& x) { return with("moxzi_device_read", &types.read, x); },
+      [&](const write_request& x) { return with("moxzi_device_write", &types.write, x); },
+      [&](const device::delete_request& x) {
+        return with("moxzi_device_delete", &types.remove, x);
+      },
+      [&](const rename_request& x) { return with("moxzi_device_rename", &types.rename, x); },
+      [&](const list_request& x) { return with("moxzi_device_list", nullptr, x); },
+      [&](const info_request& x) { return with("moxzi_device_info", nullptr, x); },
+    },
+    request);
 }
 
 } // namespace
@@ -84,13 +132,17 @@ result<device_request> device_interface::decode(std::string_view method, byte_vi
   auto* header = state_->headers.read(in);
   if (header == nullptr) return undecodable(in.failure().message);
   program_memo memo{types.program.type, *header};
-  const auto wanted = called->arguments.items[0];
-  auto read = read_argument(in, *header, wanted, memo);
+  auto read = read_argument(in, *header, *called, method, memo);
   if (!read) return read.error();
-  if (wanted == types.params.type) return device_request{types.params.read(std::move(*read))};
-  if (wanted == types.optimizer.type) {
-    return device_request{types.optimizer.read(std::move(*read))};
-  }
+  if (method == "moxzi_device_list") return device_request{list_request{}};
+  if (method == "moxzi_device_info") return device_request{info_request{}};
+  const auto as = [&read](const auto& form) { return device_request{form.read(std::move(*read))}; };
+  if (method == "moxzi_device_params") return as(types.params);
+  if (method == "moxzi_device_optimizer") return as(types.optimizer);
+  if (method == "moxzi_device_read") return as(types.read);
+  if (method == "moxzi_device_write") return as(types.write);
+  if (method == "moxzi_device_delete") return as(types.remove);
+  if (method == "moxzi_device_rename") return as(types.rename);
   auto run = types.run.read(std::move(*read));
   if (memo.known() != nullptr) {
     run.code = memo.known();
@@ -101,36 +153,45 @@ result<device_request> device_interface::decode(std::string_view method, byte_vi
 }
 
 bool is_mutating(const device_request& request) noexcept {
-  const auto* run = std::get_if<device::run_request>(&request);
-  return run == nullptr || run->train.has_value();
+  return std::visit(overloaded{
+                      [](const device::run_request& run) { return run.train.has_value(); },
+                      [](const device::read_request&) { return false; },
+                      [](const list_request&) { return false; },
+                      [](const info_request&) { return false; },
+                      [](const auto&) { return true; },
+                    },
+                    request);
 }
 
 byte_string encode_argument(const device_request& request) {
-  const auto& types = device_types::get();
-  const auto message = [&](std::string_view method, const auto& how, const auto& what) {
+  return visit_form(request, [](std::string_view method, auto form, const auto& what) {
     writer out;
-    out.raw(types.service.find(method)->arguments.header);
-    how.append(out, what);
+    out.raw(device_types::get().service.find(method)->arguments.header);
+    if constexpr (!std::is_null_pointer_v<decltype(form)>) form->append(out, what);
     return out.take();
-  };
-  if (const auto* params = std::get_if<params_request>(&request)) {
-    return message("moxzi_device_params", types.params, *params);
-  }
-  if (const auto* optimizer = std::get_if<optimizer_request>(&request)) {
-    return message("moxzi_device_optimizer", types.optimizer, *optimizer);
-  }
-  return message("moxzi_device_run", types.run, std::get<device::run_request>(request));
+  });
 }
 
 byte_string encode_reply(const device_request& request, const device::run_reply& reply,
-                         uint64_t device_ns) {
+                         uint64_t device_ns, const device::device_facts& facts) {
   const auto& types = device_types::get();
-  if (!std::holds_alternative<device::run_request>(request)) {
-    return types.service.find("moxzi_device_params")->results.header;
-  }
   writer out;
-  out.raw(types.service.find("moxzi_device_run")->results.header);
-  types.result.append(out, {&reply, device_ns});
+  out.raw(visit_form(request, [&types](std::string_view method, auto, const auto&) {
+    return types.service.find(method)->results.header;
+  }));
+  if (std::holds_alternative<device::run_request>(request)) {
+    types.result.append(out, {&reply, device_ns});
+  } else if (const auto* read = std::get_if<device::read_request>(&request)) {
+    std::vector<named_tensor> tensors;
+    for (size_t i = 0; i < reply.tensors.size(); ++i) {
+      tensors.push_back({read->names[i], reply.tensors[i]});
+    }
+    types.contents.append(out, tensors);
+  } else if (const auto* listing = std::get_if<device::space_listing>(&facts)) {
+    types.listing.append(out, *listing);
+  } else if (const auto* description = std::get_if<device::device_description>(&facts)) {
+    types.description.append(out, *description);
+  }
   return out.take();
 }
 

@@ -8,17 +8,24 @@
 
 #include "base/bytes.hpp"
 #include "base/result.hpp"
+#include "device/contents.hpp"
 #include "device/program.hpp"
 
 /// The device's methods as Candid: `moxzi_device_*` of the management canister, whose types are in
 /// `device/interface.did`. Pure: bytes to requests, answers to bytes.
 namespace moxzi::actors::management {
 
-using params_request = std::vector<device::param_spec>; ///< `moxzi_device_params`
-using optimizer_request = device::optimizer_spec;       ///< `moxzi_device_optimizer`
+using params_request = std::vector<device::param_spec>;   ///< `moxzi_device_params`
+using optimizer_request = device::optimizer_spec;         ///< `moxzi_device_optimizer`
+using write_request = std::vector<device::write_entry>;   ///< `moxzi_device_write`
+using rename_request = std::vector<device::rename_entry>; ///< `moxzi_device_rename`
+struct list_request {};                                   ///< `moxzi_device_list`
+struct info_request {};                                   ///< `moxzi_device_info`
 
 /// A decoded call of one of the device's methods.
-using device_request = std::variant<params_request, optimizer_request, device::run_request>;
+using device_request =
+  std::variant<params_request, optimizer_request, device::run_request, device::read_request,
+               write_request, device::delete_request, rename_request, list_request, info_request>;
 
 /// True if `method` is one of the device's methods that this build has.
 bool is_device_method(std::string_view method) noexcept;
@@ -47,8 +54,9 @@ bool is_mutating(const device_request& request) noexcept;
 /// The Candid argument of a request: what `decode` reads.
 byte_string encode_argument(const device_request& request);
 
-/// The Candid reply to a request that succeeded. `device_ns` is the time that it took.
+/// The Candid reply to a request that succeeded. `device_ns` is the time that it took; `facts` are
+/// those that were asked for.
 byte_string encode_reply(const device_request& request, const device::run_reply& reply,
-                         uint64_t device_ns);
+                         uint64_t device_ns, const device::device_facts& facts = {});
 
 } // namespace moxzi::actors::management

@@ -184,9 +184,8 @@ void device_types::declare_params(declarations& in, const form<device::tensor>& 
   params = vec_of(in, std::move(param));
 }
 
-void device_types::declare_optimizer(declarations& in) {
+void device_types::declare_optimizer(declarations& in, const form<device::optimizer_kind>& kind) {
   using device::optimizer_spec;
-  auto kind = kind_form(in);
   auto schedule = schedule_form(in);
   optimizer = record_of<optimizer_spec>(
     in, "Optimizer",
@@ -198,7 +197,7 @@ void device_types::declare_optimizer(declarations& in) {
      bound("beta2", &optimizer_spec::beta2, float64_form(), "rmsprop: alpha."),
      bound("eps", &optimizer_spec::eps, float64_form()),
      bound("weight_decay", &optimizer_spec::weight_decay, float64_form()),
-     bound_or_default(in, "kind", &optimizer_spec::kind, std::move(kind), "null = adamw"),
+     bound_or_default(in, "kind", &optimizer_spec::kind, kind, "null = adamw"),
      bound_or_default(in, "schedule", &optimizer_spec::schedule, std::move(schedule),
                       "null = constant"),
      bound_or_default(in, "amsgrad", &optimizer_spec::amsgrad, candid::boolean_form(),
@@ -281,20 +280,38 @@ void device_types::declare_run(declarations& in, const form<device::tensor>& con
     "What a run answers. Values are those before the training step.");
 }
 
-device_types::device_types() {
-  declarations in;
-  in.alias("Reg", "nat32",
-           "A register: the position, in the program, of the operation that makes it.");
-  const auto contents = tensor_form(in);
-  declare_params(in, contents);
-  declare_optimizer(in);
-  declare_program(in);
-  declare_run(in, contents);
+void device_types::declare_methods(declarations& in) const {
   in.add_method("moxzi_device_params", "Makes parameters, all or none.", {params}, {});
   in.add_method("moxzi_device_optimizer", "Makes an optimizer, or replaces the one of this name.",
                 {optimizer}, {});
   in.add_method("moxzi_device_run", "Runs a program, as a training step if `train` is given.",
                 {run}, {result});
+  in.add_method("moxzi_device_read", "Reads parameters, in the order of the names.", {read},
+                {contents});
+  in.add_method("moxzi_device_write",
+                "Replaces contents, all or none; optimizers keep what they remember.", {write}, {});
+  in.add_method("moxzi_device_delete", "Forgets all that is named, or nothing.", {remove}, {});
+  in.add_method("moxzi_device_rename",
+                "Renames parameters, all at once or none; optimizers go on with them.", {rename},
+                {});
+  in.add_method("moxzi_device_list", "What the caller has.", {}, {listing});
+  in.add_method("moxzi_device_info", "What the device is.", {}, {description});
+}
+
+device_types::device_types() {
+  declarations in;
+  in.alias("Reg", "nat32",
+           "A register: the position, in the program, of the operation that makes it.");
+  const auto contents = tensor_form(in);
+  const auto type = declare_dtype(in);
+  declare_params(in, contents);
+  const auto kind = kind_form(in);
+  declare_optimizer(in, kind);
+  declare_program(in);
+  declare_run(in, contents);
+  declare_contents(in, contents);
+  declare_facts(in, type, kind);
+  declare_methods(in);
   service = in.service();
   text_ = in.text();
 }

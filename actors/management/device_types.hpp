@@ -16,6 +16,12 @@ struct run_result {
   uint64_t nanos = 0;
 };
 
+/// A parameter that was read.
+struct named_tensor {
+  std::string name;
+  device::tensor contents;
+};
+
 /// The device's methods, declared. This and the table of operations are the only places that say
 /// what the interface has: its text, the decoding and the encoding follow from them.
 class device_types {
@@ -32,8 +38,15 @@ public:
   candid::form<optimizer_request> optimizer;
   /// Where the program is null, it stays so: the reader knows it already.
   candid::form<device::run_request> run;
-  /// Is only written.
+  candid::form<device::read_request> read;
+  candid::form<write_request> write;
+  candid::form<device::delete_request> remove;
+  candid::form<rename_request> rename;
+  // Those below are only written.
   candid::form<run_result> result;
+  candid::form<std::vector<named_tensor>> contents;
+  candid::form<device::space_listing> listing;
+  candid::form<device::device_description> description;
   /// A run's program.
   candid::form<std::shared_ptr<const device::program>> program;
 
@@ -42,9 +55,15 @@ public:
 
 private:
   void declare_params(candid::declarations& in, const candid::form<device::tensor>& contents);
-  void declare_optimizer(candid::declarations& in);
+  void declare_optimizer(candid::declarations& in,
+                         const candid::form<device::optimizer_kind>& kind);
   void declare_program(candid::declarations& in);
   void declare_run(candid::declarations& in, const candid::form<device::tensor>& contents);
+  void declare_contents(candid::declarations& in, const candid::form<device::tensor>& tensor);
+  static candid::form<device::dtype> declare_dtype(candid::declarations& in);
+  void declare_facts(candid::declarations& in, const candid::form<device::dtype>& type,
+                     const candid::form<device::optimizer_kind>& kind);
+  void declare_methods(candid::declarations& in) const;
 
   std::optional<operation_type> op_;
   std::string text_;

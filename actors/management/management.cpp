@@ -38,7 +38,10 @@ record_kind kind_of(const device_request& request) noexcept {
   return std::visit(overloaded{
                       [](const params_request&) { return record_kind::device_params; },
                       [](const optimizer_request&) { return record_kind::device_optimizer; },
-                      [](const device::run_request&) { return record_kind::device_run; },
+                      [](const write_request&) { return record_kind::device_write; },
+                      [](const device::delete_request&) { return record_kind::device_delete; },
+                      [](const rename_request&) { return record_kind::device_rename; },
+                      [](const auto&) { return record_kind::device_run; },
                     },
                     request);
 }
@@ -93,22 +96,40 @@ void management_state::call_device(deliver_request& what) {
   if (!decoded) return answer(what, rejection_of(decoded.error()));
   const byte_string owner{what.request.identity.caller.bytes()};
   auto& call = pending_.emplace_back(pending_call{std::move(what), *std::move(decoded)});
-  const auto ask = [this](auto request) { self_->send(setup_.device, std::move(request)); };
+  ask_device(owner, call.request);
+}
+
+void management_state::ask_device(const byte_string& owner, device_request& request) {
+  const auto ask = [this](auto message) {
+    self_->send(setup_.device, std::make_shared<const decltype(message)>(std::move(message)));
+  };
   std::visit(overloaded{
                [&](params_request& params) {
-                 ask(std::make_shared<const device::define_params>(
-                   device::define_params{owner, std::move(params)}));
+                 ask(device::define_params{owner, std::move(params)});
                },
                [&](optimizer_request& optimizer) {
-                 ask(std::make_shared<const device::define_optimizer>(
-                   device::define_optimizer{owner, std::move(optimizer)}));
+                 ask(device::define_optimizer{owner, std::move(optimizer)});
                },
                [&](device::run_request& run) {
-                 ask(std::make_shared<const device::run_program>(device::run_program{
-                   owner, {std::move(run.inputs), run.code, run.train, run.scalars, run.tensors}}));
+                 ask(device::run_program{
+                   owner, {std::move(run.inputs), run.code, run.train, run.scalars, run.tensors}});
                },
+               [&](const device::read_request& read) {
+                 ask(device::read_params{owner, read});
+               },
+               [&](write_request& write) {
+                 ask(device::write_params{owner, std::move(write)});
+               },
+               [&](device::delete_request& names) {
+                 ask(device::delete_entries{owner, std::move(names)});
+               },
+               [&](rename_request& names) {
+                 ask(device::rename_params{owner, std::move(names)});
+               },
+               [&](list_request) { ask(device::list_space{owner}); },
+               [&](info_request) { ask(device::describe_device{owner}); },
              },
-             call.request);
+             request);
 }
 
 void management_state::finish(const device::device_answer& answered) {
@@ -116,7 +137,7 @@ void management_state::finish(const device::device_answer& answered) {
   const auto call = std::move(pending_.front());
   pending_.pop_front();
   if (!answered.outcome) return answer(call.what, rejection_of(answered.outcome.error()));
-  auto reply = encode_reply(call.request, *answered.outcome, answered.device_ns);
+  auto reply = encode_reply(call.request, *answered.outcome, answered.device_ns, answered.facts);
   if (is_mutating(call.request)) record(call, *answered.outcome, reply);
   answer(call.what, reply_value{std::move(reply)});
 }

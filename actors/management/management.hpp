@@ -52,6 +52,8 @@ private:
   // -- verbs
   void call(deliver_request& what);
   void call_device(deliver_request& what);
+  /// Sends the worker a request; what only the worker needs of it is moved out.
+  void ask_device(const byte_string& owner, device_request& request);
   void finish(const device::device_answer& answer);
   void lose_device();
   void record(const pending_call& call, const device::run_reply& reply, byte_string bytes);

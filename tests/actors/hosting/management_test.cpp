@@ -110,6 +110,29 @@ TEST_F(Management, ThePagesCallsRunAndAreRecordedWithTheirReplies) {
             (recorded_device_call{page_bytes(page::run), answer}));
 }
 
+TEST_F(Management, WhatChangesContentsIsRecordedAndWhatLooksAtThemIsNot) {
+  call("moxzi_device_params", page_bytes(page::params));
+  const device::write_entry entry{"embed", {byte_string(8, '\0'), device::elem::f32, {2}}, 3};
+  const auto ask = [this](std::string_view method, const device_request& request) {
+    return reply(call(std::string{method}, encode_argument(request)));
+  };
+  const auto empty = byte_string{"DIDL\0\0", 6};
+  EXPECT_EQ(ask("moxzi_device_write", write_request{entry}), empty);
+  EXPECT_EQ(ask("moxzi_device_rename", rename_request{{"head", "last"}}), empty);
+  const device::run_reply zeros{.tensors = {entry.contents}};
+  const device::read_request part{{"embed"}, 3, 2};
+  EXPECT_EQ(ask("moxzi_device_read", part), encode_reply(part, zeros, 0));
+  EXPECT_THAT(ask("moxzi_device_list", list_request{}), HasSubstr("last"));
+  EXPECT_THAT(ask("moxzi_device_info", info_request{}), HasSubstr("reference"));
+  EXPECT_EQ(ask("moxzi_device_delete", device::delete_request{.everything = true}), empty);
+  EXPECT_EQ(refusal(call("moxzi_device_read", encode_argument(part))).message,
+            "MXD020: names[0]: no parameter \"embed\"");
+  std::vector<record_kind> kinds;
+  for (const auto& record : journal.records()) kinds.push_back(record.kind);
+  EXPECT_THAT(kinds, ElementsAre(record_kind::device_params, record_kind::device_write,
+                                 record_kind::device_rename, record_kind::device_delete));
+}
+
 TEST_F(Management, TheSameCallsHaveTheSameDigestsHoweverLongTheyTook) {
   for (int round = 0; round < 2; ++round) {
     call("moxzi_device_params", page_bytes(page::params), "letters");

@@ -235,4 +235,26 @@ TEST(device_interface_property, what_is_written_is_read_the_same) {
     RC_ASSERT(same(read_back(reader, "moxzi_device_run", made), made));
     RC_ASSERT(same(read_back(reader, "moxzi_device_run", made), made));
   }));
+  const auto count = []() -> std::optional<uint64_t> {
+    if (*rc::gen::arbitrary<bool>()) return std::nullopt;
+    return *rc::gen::arbitrary<uint64_t>();
+  };
+  EXPECT_TRUE(rc::check("read", [&] {
+    const device::read_request made{names(), count(), count()};
+    RC_ASSERT(read_back(reader, "moxzi_device_read", made) == made);
+  }));
+  EXPECT_TRUE(rc::check("write", [&] {
+    write_request made(*rc::gen::inRange<size_t>(0, 4));
+    for (auto& one : made) one = {name(), tensor(), count()};
+    RC_ASSERT(read_back(reader, "moxzi_device_write", made) == made);
+  }));
+  EXPECT_TRUE(rc::check("delete", [&] {
+    const device::delete_request made{names(), names(), names(), *rc::gen::arbitrary<bool>()};
+    RC_ASSERT(read_back(reader, "moxzi_device_delete", made) == made);
+  }));
+  EXPECT_TRUE(rc::check("rename", [&] {
+    rename_request made(*rc::gen::inRange<size_t>(0, 4));
+    for (auto& one : made) one = {name(), name()};
+    RC_ASSERT(read_back(reader, "moxzi_device_rename", made) == made);
+  }));
 }

@@ -8,6 +8,7 @@
 #include "actors/candid/did_parser.hpp"
 #include "actors/candid/encode.hpp"
 #include "actors/candid/json.hpp"
+#include "actors/management/device_types.hpp"
 #include "device/errors.hpp"
 #include "tests/actors/management/page.hpp"
 
@@ -343,4 +344,91 @@ TEST(device_interface, an_empty_reply_has_no_norm_and_no_step) {
       .value();
   EXPECT_EQ(candid::values_to_json(result, candid::decode(bytes, result).value()),
             R"([{"scalars":[],"grad_norm":null,"step":null,"nanos":0}])");
+}
+
+// -- contents -----------------------------------------------------------------
+
+TEST(device_interface, reads_what_is_to_be_written_read_and_forgotten) {
+  const auto write = decoded<write_request>(
+    "moxzi_device_write",
+    message(
+      "(vec record { name : text; tensor : record { data : blob; elem : variant { f32 };"
+      " shape : vec nat32 }; start : opt nat64 })",
+      R"([[{"name":"w","tensor":{"data":"0x0000803f","elem":"f32","shape":[1]},"start":7}]])"));
+  ASSERT_EQ(write.size(), 1u);
+  EXPECT_EQ(write[0], (device::write_entry{"w", {hex("0000803f"), device::elem::f32, {1}}, 7}));
+  const auto read = decoded<device::read_request>(
+    "moxzi_device_read", message("(record { names : vec text })", R"([{"names":["w","v"]}])"));
+  EXPECT_EQ(read, (device::read_request{{"w", "v"}, {}, {}}));
+  const auto remove = decoded<device::delete_request>(
+    "moxzi_device_delete",
+    message("(record { everything : opt bool })", R"([{"everything":true}])"));
+  EXPECT_EQ(remove, (device::delete_request{{}, {}, {}, true}));
+  const auto rename = decoded<rename_request>(
+    "moxzi_device_rename",
+    message("(vec record { from : text; to : text })", R"([[{"from":"a","to":"b"}]])"));
+  EXPECT_EQ(rename, (rename_request{{"a", "b"}}));
+}
+
+TEST(device_interface, reads_methods_without_an_argument) {
+  const auto nothing = hex("4449444c0000");
+  decoded<list_request>("moxzi_device_list", nothing);
+  decoded<info_request>("moxzi_device_info", nothing);
+  decoded<info_request>("moxzi_device_info", message("(nat32)", "[7]")); // it is skipped
+  EXPECT_NE(refusal("moxzi_device_info", "DIDL"), "accepted");
+}
+
+TEST(device_interface, names_the_lists_of_each_method) {
+  EXPECT_EQ(refusal("moxzi_device_write", message("(vec record { name : nat32; tensor : text })",
+                                                  R"([[{"name":1,"tensor":""}]])"))
+              .substr(0, 34),
+            "MXD002: argument: tensors[0].name:");
+  EXPECT_EQ(refusal("moxzi_device_rename", message("(vec record { from : text; to : nat32 })",
+                                                   R"([[{"from":"","to":1}]])"))
+              .substr(0, 32),
+            "MXD002: argument: renames[0].to:");
+}
+
+/// A reply as JSON, at the types of the interface.
+std::string reply_json(std::string_view method, const byte_string& bytes) {
+  const auto& results = device_types::get().service.find(method)->results;
+  return candid::values_to_json(results, candid::decode(bytes, results).value());
+}
+
+TEST(device_interface, replies_tell_what_was_read_and_found) {
+  const device::run_reply read{.tensors = {{hex("0000803f"), device::elem::f32, {1}}}};
+  EXPECT_EQ(
+    reply_json("moxzi_device_read", encode_reply(device::read_request{{"w"}, {}, {}}, read, 1)),
+    R"([[{"name":"w","tensor":{"data":"0x0000803f","elem":"f32","shape":[1]}}]])");
+  const device::space_listing listing{
+    .params = {{"w", {2, 3}, device::dtype::f64, 48}},
+    .optimizers = {{"o", device::optimizer_kind::lion, {"w"}, 7, 0.5, 48}}};
+  EXPECT_EQ(
+    reply_json("moxzi_device_list", encode_reply(list_request{}, {}, 1, listing)),
+    R"([{"params":[{"name":"w","shape":[2,3],"dtype":"f64","bytes":48}],"values":[],)"
+    R"("optimizers":[{"name":"o","kind":"lion","params":["w"],"step":7,"lr":0.5,"bytes":48}]}])");
+  device::device_description about{.kind = "cpu",
+                                   .name = "a chip",
+                                   .version = "2",
+                                   .memory_used = 5,
+                                   .actor_bytes = 4,
+                                   .actor_quota = 9,
+                                   .dtypes = {device::dtype::f32},
+                                   .max_ops = 3,
+                                   .max_rank = 2,
+                                   .max_tensor_bytes = 1};
+  EXPECT_EQ(reply_json("moxzi_device_info", encode_reply(info_request{}, {}, 1, about)),
+            R"([{"kind":"cpu","name":"a chip","version":"2","memory_total":null,"memory_used":5,)"
+            R"("actor_bytes":4,"actor_quota":9,"dtypes":["f32"],"max_ops":3,"max_rank":2,)"
+            R"("max_tensor_bytes":1}])");
+  EXPECT_EQ(to_hex(encode_reply(rename_request{}, {}, 5)), "4449444c0000");
+}
+
+TEST(device_interface, what_changes_the_device_is_kept) {
+  EXPECT_TRUE(is_mutating(write_request{}));
+  EXPECT_TRUE(is_mutating(device::delete_request{}));
+  EXPECT_TRUE(is_mutating(rename_request{}));
+  EXPECT_FALSE(is_mutating(device::read_request{}));
+  EXPECT_FALSE(is_mutating(list_request{}));
+  EXPECT_FALSE(is_mutating(info_request{}));
 }

@@ -58,6 +58,39 @@ TEST(device_worker, a_wrong_request_is_an_answer_and_the_next_one_works) {
   EXPECT_TRUE(w.ask(define_params{"a", letters_params()})->outcome);
 }
 
+TEST(device_worker, reads_writes_renames_lists_and_forgets) {
+  world w;
+  ASSERT_TRUE(w.ask(define_params{"a", letters_params()})->outcome);
+  write_entry entry{"embed", tensor_of<float>(elem::f32, {2}, {7, 8}), 1};
+  ASSERT_TRUE(w.ask(write_params{"a", {entry}})->outcome);
+  ASSERT_TRUE(w.ask(rename_params{"a", {{"embed", "table"}}})->outcome);
+  auto read = w.ask(read_params{"a", {{"table"}, 1, 2}});
+  ASSERT_TRUE(read->outcome) << read->outcome.error().message;
+  EXPECT_EQ(read->outcome->tensors, std::vector<tensor>{entry.contents});
+  ASSERT_TRUE(w.ask(delete_entries{"a", {.params = {"head"}}})->outcome);
+  auto listed = w.ask(list_space{"a"});
+  EXPECT_EQ(std::get<space_listing>(listed->facts).params.at(0).name, "table");
+  auto about = w.ask(describe_device{"a"});
+  EXPECT_EQ(std::get<device_description>(about->facts).actor_bytes, 256u * 16 * 4);
+  EXPECT_EQ(w.ask(read_params{"a", {{"head"}, {}, {}}})->outcome.error().code,
+            device_errc::unknown_parameter);
+}
+
+// More than a megabyte is written on the thread; the read behind it sees all of it.
+TEST(device_worker, much_is_written_on_the_thread) {
+  world w;
+  constexpr uint32_t count = 300'000;
+  param_spec large{.name = "x", .dims = {count}, .init = init_constant{0}};
+  ASSERT_TRUE(w.ask(define_params{"a", {large}})->outcome);
+  write_entry entry{"x", tensor_of(elem::f32, {count}, std::vector<float>(count, 3)), {}};
+  auto written = w.self->request(w.worker, 60s,
+                                 std::make_shared<const write_params>(write_params{"a", {entry}}));
+  auto read = w.ask(read_params{"a", {{"x"}, count - 1, 1}});
+  EXPECT_EQ(numbers(read->outcome->tensors.at(0)), std::vector<double>{3});
+  written.receive([](device_answer_ptr& answer) { EXPECT_TRUE(answer->outcome); },
+                  [](caf::error& why) { ADD_FAILURE() << caf::to_string(why); });
+}
+
 TEST(device_worker, a_dropped_space_is_empty) {
   world w;
   ASSERT_TRUE(w.ask(define_params{"a", letters_params()})->outcome);
