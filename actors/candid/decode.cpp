@@ -28,7 +28,7 @@ result<void> read_arguments(decoder& values, cursor& in, const std::vector<type_
     }
   }
   if (in.left() > 0) {
-    return fail(candid_errc::trailing, "{} bytes after the last argument", in.left());
+    return fail(candid_errc::trailing, "{} after the last argument", counted(in.left(), "byte"));
   }
   return {};
 }

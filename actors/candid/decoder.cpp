@@ -48,11 +48,11 @@ decoder::fit decoder::mismatch(type_ref w, type_ref e) {
 }
 
 std::string decoder::explain() const {
-  std::string text;
-  for (auto at = path_.rbegin(); at != path_.rend(); ++at) {
-    text += at->member == nullptr ? fmt::format("[{}]", at->index)
-                                  : "." + expected_.label_of(*at->member);
-  }
+  const auto text = path_text(path_.size(), [this](size_t i) {
+    const auto& step = path_[path_.size() - 1 - i];
+    return step.member == nullptr ? fmt::format("[{}]", step.index)
+                                  : "." + expected_.label_of(*step.member);
+  });
   const auto wanted = short_text(expected_, cause_.expected);
   if (!cause_.wire) return text + fmt::format(": expected {}, got nothing", wanted);
   const auto form = wire_.kind_of(*cause_.wire);
@@ -283,14 +283,18 @@ bool decoder::vec_length(type_ref element, uint64_t& n) {
   if (least > 0) {
     if (n <= in_.left() / least) {
       return element == type_ref{kind::nat8} || n <= in_.steps()
-             || in_.fail_with(candid_errc::over_limit, fmt::format("a vector of {}", n));
+             || in_.fail_with(
+               candid_errc::over_limit,
+               fmt::format("a vector of {}: at most {} may be left to read", n, in_.steps()));
     }
     return in_.fail_with(candid_errc::truncated,
-                         fmt::format("a vector of {}, {} bytes left", n, in_.left()));
+                         fmt::format("a vector of {}, {} left", n, counted(in_.left(), "byte")));
   }
   if (n > empty_left_ || n > in_.steps()) {
     return in_.fail_with(candid_errc::over_limit,
-                         fmt::format("a vector of {} values that take no bytes", n));
+                         fmt::format("a vector of {} values that take no bytes: at most {} may be "
+                                     "left to read",
+                                     n, std::min<size_t>(empty_left_, in_.steps())));
   }
   empty_left_ -= static_cast<size_t>(n);
   return true;

@@ -165,7 +165,9 @@ private:
     std::vector<method> all;
     std::set<std::string> names;
     for (const auto& from : files_.services_of(0)) {
-      for (const auto& m : types_.methods(*files_[from.file].service)) {
+      const auto theirs = types_.methods(*files_[from.file].service);
+      for (const auto& place : theirs) {
+        const auto& m = theirs[place.declared];
         if (!names.insert(m.name).second) {
           return refuse_at(
             from.importer, from.offset,

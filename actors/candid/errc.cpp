@@ -1,5 +1,7 @@
 #include "actors/candid/errc.hpp"
 
+#include <fmt/format.h>
+
 #include "base/bytes.hpp"
 
 namespace moxzi::candid {
@@ -47,6 +49,10 @@ std::string excerpt(std::string_view text, size_t bytes_max) {
   for (int i = 0; i < 3 && !shown.empty() && !is_utf8(shown); ++i) shown.remove_suffix(1);
   if (!is_utf8(shown)) return "(no UTF-8)";
   return shown.size() < text.size() ? std::string{shown} + "…" : std::string{shown};
+}
+
+std::string counted(size_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 } // namespace moxzi::candid

@@ -30,6 +30,24 @@ inline std::error_code make_error_code(candid_errc code) noexcept {
 /// The beginning of a text, for messages: cut between characters, what is no UTF-8 left out.
 std::string excerpt(std::string_view text, size_t bytes_max = 40);
 
+/// `1 argument`, `2 arguments`: for nouns that end in s when there are several.
+std::string counted(size_t n, std::string_view noun);
+
+/// The `n` segments of a path one after the other, for messages; a long one without its middle.
+template <class Segment>
+std::string path_text(size_t n, Segment segment) {
+  constexpr size_t shown_max = 24; // at each end
+  std::string path;
+  for (size_t i = 0; i < n; ++i) {
+    if (n > 2 * shown_max && i == shown_max) {
+      path += "…";
+      i = n - shown_max;
+    }
+    path += segment(i);
+  }
+  return path;
+}
+
 } // namespace moxzi::candid
 
 template <>

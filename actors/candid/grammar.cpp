@@ -224,7 +224,7 @@ bool type_parser::func(lexer& in, type_ref& out) {
       set |= annotation::composite_query;
     } else if (in.accept("oneway")) {
       set |= annotation::oneway;
-      if (!results.empty()) return in.fail_at(offset, "a oneway function has no results");
+      if (!results.empty()) return in.fail_at(offset, "a function with results cannot be oneway");
     } else {
       break;
     }

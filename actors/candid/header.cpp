@@ -216,7 +216,7 @@ bool header_reader::func(type_table& types) {
     set = static_cast<uint8_t>(set | 1 << (code - 1));
   }
   if ((set & annotation::oneway) != 0 && results > 0) {
-    return in_.fail_with(candid_errc::malformed, "a oneway function with results");
+    return in_.fail_with(candid_errc::malformed, "a function with results that is oneway");
   }
   auto& e = types.entries_.back();
   e.first = first;
@@ -239,7 +239,7 @@ bool header_reader::service(type_table& types) {
     if (i > 0 && name <= byte_view{types.methods_.back().name}) {
       return in_.fail_with(candid_errc::malformed, "method names that do not ascend");
     }
-    types.methods_.push_back({std::string{name}, type});
+    types.methods_.push_back({std::string{name}, type, static_cast<uint32_t>(i)});
   }
   return true;
 }

@@ -41,36 +41,32 @@ error over_limit() {
               subtype_checker::pairs_max, subtype_checker::steps_max);
 }
 
+/// The first place, and how many more there are.
+std::string places_text(const subtype_checker::findings& found) {
+  if (found.places == 1) return found.first;
+  return fmt::format("{}; and {}", found.first, counted(found.places - 1, "more place"));
+}
+
 } // namespace
 
 result<void> check_compatible(const interface& now, const interface& old) {
   if (!old.service) return {};
   if (!now.service) return fail(candid_errc::incompatible, "there is no service any more");
   subtype_checker checker{*now.types, *old.types};
-  switch (checker.compare(*now.service, *old.service)) {
-    case subtype_checker::answer::yes:
-      return {};
-    case subtype_checker::answer::no:
-      return fail(candid_errc::incompatible, "{}", checker.explain());
-    case subtype_checker::answer::over_limit:
-      break;
-  }
-  return over_limit();
+  const auto found = checker.survey(*now.service, *old.service);
+  if (found.places > 0) return fail(candid_errc::incompatible, "{}", places_text(found));
+  if (found.over_limit) return over_limit();
+  return {};
 }
 
 result<std::optional<std::string>> lossy_place(const interface& now, const interface& old) {
   std::optional<std::string> nowhere;
   if (!old.service || !now.service) return nowhere;
   subtype_checker checker{*now.types, *old.types, subtype_checker::opt_rule::strict};
-  switch (checker.compare(*now.service, *old.service)) {
-    case subtype_checker::answer::yes:
-      return nowhere;
-    case subtype_checker::answer::no:
-      return std::optional<std::string>{checker.explain()};
-    case subtype_checker::answer::over_limit:
-      break;
-  }
-  return over_limit();
+  const auto found = checker.survey(*now.service, *old.service);
+  if (found.places > 0) return std::optional<std::string>{places_text(found)};
+  if (found.over_limit) return over_limit();
+  return nowhere;
 }
 
 } // namespace moxzi::candid

@@ -45,12 +45,14 @@ struct interface {
 interface make_interface(std::shared_ptr<const type_table> types, std::optional<type_ref> service,
                          std::vector<type_ref> init = {});
 
-/// Can every caller that was written for `old` go on with `now`? Fails with where and why not, or
-/// with `over_limit` if the types are too entangled to be compared.
+/// Can every caller that was written for `old` go on with `now`? Fails with the first place (in the
+/// order of `old`), why not, and how many more there are; or with `over_limit` if the types are too
+/// entangled to be compared.
 result<void> check_compatible(const interface& now, const interface& old);
 
 /// Where `check_compatible` only succeeds because what does not fit reads as null (the lenient rule
-/// for `opt`): a description of the first such place, or nothing. Fails with `over_limit`.
+/// for `opt`): a description of the first such place and how many more there are, or nothing. Fails
+/// with `over_limit`.
 result<std::optional<std::string>> lossy_place(const interface& now, const interface& old);
 
 } // namespace moxzi::candid

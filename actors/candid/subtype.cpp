@@ -1,5 +1,9 @@
 #include "actors/candid/subtype.hpp"
 
+#include <algorithm>
+
+#include "actors/candid/errc.hpp"
+
 namespace moxzi::candid {
 
 std::string short_text(const type_table& types, type_ref type) {
@@ -73,6 +77,14 @@ bool subtype_checker::push(const question& q, bool flipped, uint32_t parent, siz
   made.member = static_cast<uint32_t>(member) & 0x3FFFFFFF;
   if (2 * (pairs_.size() + 1) > table_.size()) grow();
   const auto place = place_of(made);
+  // A survey counts primitive types that do not fit at each place where they meet.
+  if (found_ != nullptr && !is_first && !q.sub.is_entry() && !q.super.is_entry()) {
+    if (q.sub == type_ref{kind::nat} && q.super == type_ref{kind::integer}) return true;
+    if (has_first_ || table_[place] != 0) {
+      ++found_->places;
+      return true;
+    }
+  }
   if (table_[place] != 0) {
     if (pairs_[table_[place] - 1].refuted == 0) return true;
     reason_.clear(); // found again when somebody asks
@@ -127,22 +139,66 @@ std::string subtype_checker::explain() const {
   subtype_checker again{sub_, super_, rule_};
   auto steps = steps_max;
   if (again.run(asked_sub_, asked_super_, steps) != answer::no) return "the types differ";
-  return again.describe();
+  auto text = again.describe();
+  return text.starts_with(": ") ? text.substr(2) : text; // of a function
 }
 
 std::string subtype_checker::describe() const {
-  constexpr size_t labels_max = 24; // at each end of a long path
   std::vector<uint32_t> way;
   for (auto at = failed_; at != first_; at = pairs_[at].parent) way.push_back(at);
-  std::string path;
-  for (size_t i = way.size(); i-- > 0;) {
-    if (way.size() > 2 * labels_max && i == way.size() - labels_max - 1) {
-      path += "…";
-      i = labels_max;
-    }
-    path += label(pairs_[way[i]]);
-  }
+  const auto path =
+    path_text(way.size(), [&](size_t i) { return label(pairs_[way[way.size() - 1 - i]]); });
   return path.empty() ? reason_ : path + ": " + reason_;
+}
+
+subtype_checker::findings subtype_checker::survey(type_ref sub, type_ref super) {
+  findings found;
+  found_ = &found;
+  has_first_ = false;
+  auto steps = steps_max;
+  steps_ = &steps;
+  asked_sub_ = sub;
+  asked_super_ = super;
+  const bool are_services =
+    sub_.kind_of(sub) == kind::service && super_.kind_of(super) == kind::service;
+  if (!are_services) {
+    look_through({sub_, super_, sub, super}, {});
+  } else {
+    const auto given = sub_.methods(sub);
+    const auto wanted = super_.methods(super);
+    for (const auto& place : wanted) {
+      const auto& m = wanted[place.declared];
+      const auto same =
+        std::lower_bound(given.begin(), given.end(), m.name,
+                         [](const method& one, std::string_view name) { return one.name < name; });
+      if (same == given.end() || same->name != m.name) {
+        if (!has_first_) found.first = fmt::format("method '{}' is missing", m.name);
+        has_first_ = true;
+        ++found.places;
+      } else {
+        look_through({sub_, super_, same->type, m.type}, m.name);
+      }
+      if (found.over_limit) break;
+    }
+  }
+  found_ = nullptr;
+  return found;
+}
+
+void subtype_checker::look_through(const question& q, std::string_view method) {
+  const bool had_first = has_first_;
+  over_limit_ = false;
+  first_ = static_cast<uint32_t>(pairs_.size());
+  bool goes_on = push(q, false, first_, 0);
+  for (auto at = first_; goes_on && at < pairs_.size(); ++at) goes_on = spend(1) && visit(at);
+  if (!goes_on) found_->over_limit = over_limit_;
+  if (had_first || !has_first_) return;
+  const auto text = describe();
+  if (method.empty()) {
+    found_->first = text;
+  } else {
+    found_->first = fmt::format(".{}{}{}", method, text.starts_with(": ") ? "" : ": ", text);
+  }
 }
 
 std::string subtype_checker::label(const pair& p) const {
@@ -163,10 +219,17 @@ std::string subtype_checker::label(const pair& p) const {
   }
 }
 
-bool subtype_checker::refuse(uint32_t at, std::string reason) {
+/// In a survey only takes note; the reason is put into words for the first place alone.
+template <class Reason>
+bool subtype_checker::refuse(uint32_t at, Reason reason) {
+  if (found_ != nullptr) {
+    ++found_->places;
+    if (has_first_) return true;
+    has_first_ = true;
+  }
   failed_ = at;
-  reason_ = std::move(reason);
-  return false;
+  reason_ = reason();
+  return found_ != nullptr;
 }
 
 // -- one pair -----------------------------------------------------------------
@@ -185,7 +248,8 @@ bool subtype_checker::visit(uint32_t at) {
   if (form == kind::empty) return true;
   if (wanted == kind::reserved) {
     return rule_ != opt_rule::lossless || form == kind::null || form == kind::reserved
-           || refuse(at, fmt::format("{} would be dropped", short_text(q.low, q.sub)));
+           || refuse(at,
+                     [&] { return fmt::format("{} would be dropped", short_text(q.low, q.sub)); });
   }
   if (wanted == kind::opt) return rule_ == opt_rule::lenient || visit_opt(q, at);
   if (form == wanted && form != kind::future) {
@@ -206,14 +270,27 @@ bool subtype_checker::visit(uint32_t at) {
   }
   if (form == kind::nat && wanted == kind::integer) return true;
   if (form == kind::service && wanted == kind::principal) return true;
-  return refuse(at,
-                fmt::format("{} is no {}", short_text(q.low, q.sub), short_text(q.high, q.super)));
+  return refuse(at, [&] {
+    return fmt::format("{} is no {}", short_text(q.low, q.sub), short_text(q.high, q.super));
+  });
 }
 
 bool subtype_checker::visit_opt(const question& q, uint32_t at) {
   const auto form = q.low.kind_of(q.sub);
   if (form == kind::null || form == kind::reserved) return true;
   const auto content = form == kind::opt ? q.low.element(q.sub) : q.sub;
+  if (form != kind::opt) {
+    // A value without `opt` goes into all of them, so there must be an innermost one.
+    auto inner = q.super;
+    for (size_t i = 0; q.high.kind_of(inner) == kind::opt; ++i, inner = q.high.element(inner)) {
+      if (!spend(1)) return false;
+      if (i <= q.high.size()) continue;
+      return refuse(at, [&] {
+        return fmt::format("{} cannot be read at {}, an opt without end", short_text(q.low, q.sub),
+                           short_text(q.high, q.super));
+      });
+    }
+  }
   return push({q.low, q.high, content, q.high.element(q.super)}, pairs_[at].flipped != 0, at, 0);
 }
 
@@ -226,16 +303,23 @@ bool subtype_checker::visit_record(const question& q, uint32_t at) {
     if (!spend(given.size())) return false;
     for (const auto& f : given) {
       if (q.high.find(q.super, f.id) != nullptr) continue;
-      return refuse(at, fmt::format("field '{}' would be dropped", q.low.label_of(f)));
+      if (!refuse(at,
+                  [&] { return fmt::format("field '{}' would be dropped", q.low.label_of(f)); }))
+        return false;
     }
   }
   for (size_t i = 0; i < all.size(); ++i) {
     const auto& wanted = all[i];
     const auto* given = q.low.find(q.sub, wanted.id);
-    if (given == nullptr && !q.high.is_nullable(wanted.type)) {
-      return refuse(at, fmt::format("field '{}' is missing and not opt", q.high.label_of(wanted)));
+    if (given == nullptr) {
+      if (q.high.is_nullable(wanted.type)) continue;
+      if (refuse(at, [&] {
+            return fmt::format("field '{}' is missing and not opt", q.high.label_of(wanted));
+          })) {
+        continue;
+      }
+      return false;
     }
-    if (given == nullptr) continue;
     if (!push({q.low, q.high, given->type, wanted.type}, pairs_[at].flipped != 0, at, i)) {
       return false;
     }
@@ -250,7 +334,9 @@ bool subtype_checker::visit_variant(const question& q, uint32_t at) {
   for (size_t i = 0; i < all.size(); ++i) {
     const auto* wanted = q.high.find(q.super, all[i].id);
     if (wanted == nullptr) {
-      return refuse(at, fmt::format("tag '{}' is unknown", q.low.label_of(all[i])));
+      if (refuse(at, [&] { return fmt::format("tag '{}' is unknown", q.low.label_of(all[i])); }))
+        continue;
+      return false;
     }
     if (!push({q.low, q.high, all[i].type, wanted->type}, pairs_[at].flipped != 0, at, i)) {
       return false;
@@ -275,9 +361,11 @@ std::string annotations_text(uint8_t set) {
 bool subtype_checker::visit_func(const question& q, uint32_t at) {
   const auto given = q.low.annotations(q.sub);
   const auto wanted = q.high.annotations(q.super);
-  if (given != wanted) {
-    return refuse(at, fmt::format("the annotations differ: {} instead of {}",
-                                  annotations_text(given), annotations_text(wanted)));
+  if (given != wanted && !refuse(at, [&] {
+        return fmt::format("the annotations differ: {} instead of {}", annotations_text(given),
+                           annotations_text(wanted));
+      })) {
+    return false;
   }
   const bool flipped = pairs_[at].flipped != 0;
   const auto tuple = [&](const type_table& low, const type_table& high,
@@ -290,8 +378,9 @@ bool subtype_checker::visit_func(const question& q, uint32_t at) {
         if (!push({low, high, sub[i], super[i]}, is_result ? flipped : !flipped, at, member))
           return false;
       } else if (!high.is_nullable(super[i])) {
-        return refuse(
-          at, fmt::format("{}[{}] is missing and not opt", is_result ? "result" : "argument", i));
+        const auto* what = is_result ? "result" : "argument";
+        if (!refuse(at, [&] { return fmt::format("{}[{}] is missing and not opt", what, i); }))
+          return false;
       }
     }
     return true;
@@ -310,7 +399,9 @@ bool subtype_checker::visit_service(const question& q, uint32_t at) {
     if (!spend(wanted[i].name.size() / bytes_per_step)) return false;
     while (next != given.end() && next->name < wanted[i].name) ++next;
     if (next == given.end() || next->name != wanted[i].name) {
-      return refuse(at, fmt::format("method '{}' is missing", wanted[i].name));
+      if (refuse(at, [&] { return fmt::format("method '{}' is missing", wanted[i].name); }))
+        continue;
+      return false;
     }
     if (!push({q.low, q.high, next->type, wanted[i].type}, pairs_[at].flipped != 0, at, i)) {
       return false;

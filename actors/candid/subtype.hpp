@@ -49,6 +49,16 @@ public:
   /// After a no: where in the types, and why, e.g. `.learn: result[0].last: float64 is no text`.
   std::string explain() const;
 
+  /// What `survey` found.
+  struct findings {
+    std::string first; ///< as of `explain`
+    size_t places = 0; ///< where types do not fit by themselves; those within a type only once
+    bool over_limit = false;
+  };
+  /// Goes on where a comparison would stop, to find all places that make its answer a no. Methods
+  /// are looked at in the order in which `super` declares them.
+  findings survey(type_ref sub, type_ref super);
+
 private:
   /// A pair met. The question is `sub <: super`, or `super <: sub` where `flipped` (of function
   /// arguments).
@@ -78,12 +88,14 @@ private:
   bool visit_func(const question& q, uint32_t at);
   bool visit_service(const question& q, uint32_t at);
   bool push(const question& q, bool flipped, uint32_t parent, size_t member);
-  bool refuse(uint32_t at, std::string reason);
+  template <class Reason>
+  bool refuse(uint32_t at, Reason reason);
   bool spend(size_t n);
 
   question question_of(const pair& p) const noexcept;
   std::string label(const pair& p) const;
   std::string describe() const;
+  void look_through(const question& q, std::string_view method);
   size_t place_of(const pair& wanted) const noexcept;
   void grow();
   void forget(size_t kept);
@@ -96,6 +108,8 @@ private:
   size_t steps_left_ = steps_max;
   size_t* steps_ = nullptr; ///< the caller's
   bool over_limit_ = false;
+  findings* found_ = nullptr; ///< of a survey going on
+  bool has_first_ = false;    ///< it has a place to describe
   std::string reason_;
   uint32_t failed_ = 0;
   uint32_t first_ = 0; ///< the pair asked for

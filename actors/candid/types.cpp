@@ -130,11 +130,16 @@ result<void> type_table::set_fields(type_ref entry, kind form, std::vector<field
     const auto& one = fields[order[i - 1]];
     const auto& other = fields[order[i]];
     if (one.id != other.id) continue;
-    const auto text = [](const field_spec& f) {
-      return f.has_name ? f.name : std::to_string(f.id);
-    };
-    return fail(candid_errc::syntax, "fields '{}' and '{}' have the same id {}", text(one),
-                text(other), one.id);
+    if (one.has_name && other.has_name && one.name != other.name) {
+      return fail(candid_errc::syntax, "fields '{}' and '{}' have the same id {}", one.name,
+                  other.name, one.id);
+    }
+    if (one.has_name == other.has_name) {
+      return fail(candid_errc::syntax, "field {} twice",
+                  one.has_name ? fmt::format("'{}'", one.name) : std::to_string(one.id));
+    }
+    return fail(candid_errc::syntax, "field '{}' has the same id as field {}",
+                one.has_name ? one.name : other.name, one.id);
   }
   auto& e = entries_[entry.index()];
   e.form = form;
@@ -178,6 +183,7 @@ void type_table::name_parameter(type_ref func, size_t i, std::string name) {
 }
 
 result<void> type_table::set_service(type_ref entry, std::vector<method> methods) {
+  for (uint32_t i = 0; i < methods.size(); ++i) methods[i].declared = i;
   std::sort(methods.begin(), methods.end(),
             [](const method& x, const method& y) { return x.name < y.name; });
   for (size_t i = 1; i < methods.size(); ++i) {
@@ -189,6 +195,9 @@ result<void> type_table::set_service(type_ref entry, std::vector<method> methods
   e.form = kind::service;
   e.first = static_cast<uint32_t>(methods_.size());
   e.count = static_cast<uint32_t>(methods.size());
+  std::vector<uint32_t> order(methods.size());
+  for (uint32_t i = 0; i < methods.size(); ++i) order[methods[i].declared] = i;
+  for (uint32_t i = 0; i < methods.size(); ++i) methods[i].declared = order[i];
   for (auto& m : methods) methods_.push_back(std::move(m));
   return {};
 }

@@ -101,6 +101,7 @@ struct field {
 struct method {
   std::string name;
   type_ref type;
+  uint32_t declared = 0; ///< at [i]: which method of the entry was declared i-th
 };
 
 /// What a function promises; a set.

@@ -153,8 +153,9 @@ int run_check(const arguments& in) {
   if (in.print) {
     fmt::print("{}", candid::did_text(*interface));
   } else {
-    fmt::print("{}: {} types, {} methods\n", in.file, interface->types->definitions().size(),
-               interface->methods.size());
+    fmt::print("{}: {}, {}\n", in.file,
+               candid::counted(interface->types->definitions().size(), "type"),
+               candid::counted(interface->methods.size(), "method"));
   }
   return exit_ok;
 }

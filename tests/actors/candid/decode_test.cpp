@@ -59,7 +59,7 @@ TEST(decode, over_long_numbers_are_allowed_and_bounded) {
 TEST(decode, functions_without_an_answer_have_no_results) {
   EXPECT_EQ(read("016a0000010200", "()"), "()"); // func () -> () oneway
   EXPECT_EQ(read("016a017d00010200", "()"), "()");
-  EXPECT_EQ(read("016a00017d010200", "()"), "! byte 11: a oneway function with results");
+  EXPECT_EQ(read("016a00017d010200", "()"), "! byte 11: a function with results that is oneway");
   EXPECT_EQ(read("016a00017d02010200", "()").substr(0, 1), "!"); // query too
 }
 
@@ -146,7 +146,7 @@ TEST(decode, arguments_are_a_tuple) {
   EXPECT_EQ(read("00027d7d0506", "(nat)"), "(5)");
   EXPECT_EQ(read("00017d05", "(nat, opt nat, null, reserved)"), "(5, null, null, null)");
   EXPECT_EQ(read("00017d05", "(nat, nat)"), "! args[1]: expected nat, got nothing");
-  EXPECT_EQ(read("00017d0505", "(nat)"), "! 1 bytes after the last argument");
+  EXPECT_EQ(read("00017d0505", "(nat)"), "! 1 byte after the last argument");
 }
 
 TEST(decode, references_are_compared_by_type) {

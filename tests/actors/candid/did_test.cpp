@@ -80,10 +80,9 @@ TEST(did, errors_name_line_and_column) {
   EXPECT_EQ(reason("type b = recrd;"), "1:10: type 'recrd' is not defined");
   EXPECT_EQ(reason("type a = nat; type a = int"), "1:20: type 'a' is defined twice");
   EXPECT_EQ(reason("type a = b; type b = a"), "1:22: type 'a' is defined as itself");
-  EXPECT_EQ(reason("type a = record { x : nat; x : int }"),
-            "1:17: fields 'x' and 'x' have the same id 120");
+  EXPECT_EQ(reason("type a = record { x : nat; x : int }"), "1:17: field 'x' twice");
   EXPECT_EQ(reason("service : { f : () -> (nat) oneway }"),
-            "1:29: a oneway function has no results");
+            "1:29: a function with results cannot be oneway");
   EXPECT_EQ(reason("service : { f : () -> (); f : () -> () }"),
             "1:11: method 'f' is declared twice");
   EXPECT_EQ(reason("service : { f : g }; type g = nat"),
@@ -288,4 +287,49 @@ TEST(did, recursive_types_are_compared_without_end) {
     ": opt T; r : opt U }; service : { f : () -> (T) }";
   EXPECT_EQ(compatible(tree, wide), "compatible");
   EXPECT_NE(compatible(wide, tree), "compatible");
+}
+
+TEST(did, the_first_place_is_named_in_the_order_of_the_file_and_the_others_counted) {
+  const auto* old = "type T = record { a : nat; b : nat };"
+                    "service : { z : () -> (T); y : () -> (T, nat); a : () -> () }";
+  EXPECT_EQ(compatible("type T = record { a : int; b : int };"
+                       "service : { a : () -> () query; z : () -> (T); y : () -> (T, text) }",
+                       old),
+            ".z: result[0].a: int is no nat; and 3 more places");
+  EXPECT_EQ(compatible("type T = record { a : nat; b : nat };"
+                       "service : { y : () -> (T, int); z : () -> (T) }",
+                       old),
+            ".y: result[1]: int is no nat; and 1 more place");
+  EXPECT_EQ(compatible("service : {}", old), "method 'z' is missing; and 2 more places");
+}
+
+TEST(did, all_that_reads_as_null_is_counted) {
+  const auto now = parse_did("service : { z : () -> (opt nat, opt record { a : opt nat; b : nat });"
+                             "a : () -> (opt text) }")
+                     .value();
+  const auto old =
+    parse_did("service : { z : () -> (opt text, opt record { a : opt text; b : int });"
+              "a : () -> (opt variant { x }) }")
+      .value();
+  EXPECT_TRUE(check_compatible(now, old));
+  EXPECT_EQ(lossy_place(now, old).value().value(),
+            ".z: result[0]?: nat is no text; and 2 more places");
+}
+
+TEST(did, nothing_is_read_at_an_opt_without_end) {
+  const auto note = [](std::string_view now, std::string_view old) {
+    const auto with = [](std::string_view type) {
+      return parse_did(fmt::format("type O = opt O; type P = opt Q; type Q = opt P;"
+                                   "service : {{ f : () -> ({}) }}",
+                                   type))
+        .value();
+    };
+    EXPECT_TRUE(check_compatible(with(now), with(old)));
+    return lossy_place(with(now), with(old)).value().value_or("");
+  };
+  EXPECT_EQ(note("nat", "O"), ".f: result[0]: nat cannot be read at O, an opt without end");
+  EXPECT_EQ(note("opt nat", "P"), ".f: result[0]?: nat cannot be read at Q, an opt without end");
+  EXPECT_EQ(note("null", "O"), "");
+  EXPECT_EQ(note("O", "P"), "");
+  EXPECT_EQ(note("nat", "opt opt nat"), "");
 }
