@@ -65,7 +65,9 @@ inline constexpr size_t did_bytes_max = 1u << 20;
 /// Values that one JSON body, or a reply shown as JSON, may have; one takes 40 bytes while it is
 /// there, and a million some 50 ms. As many as `[1,1,…]` has in the largest body.
 inline constexpr size_t json_values_max = 1u << 20;
-/// Levels of arrays and objects in JSON.
+/// Values that one text may have; one takes up to 240 bytes while it is read.
+inline constexpr size_t text_values_max = 1u << 20;
+/// Levels of arrays and objects in JSON, read or written.
 inline constexpr int json_depth_max = 128;
 
 // -- stopping ------------------------------------------------------------------

@@ -28,14 +28,14 @@ result<byte_string> json_to_arguments(const method_type& method, std::string_vie
                                       const json_options& options = {});
 
 /// Writes the results of a method as one compact JSON array. Fails with `over_limit` if there are
-/// more than `limits::json_values_max` values.
+/// more than `limits::json_values_max` values, or more levels than JSON is read with.
 result<std::string> reply_to_json(const method_type& method, byte_view reply,
                                   const json_options& options = {});
 
 /// The two halves, for any list of types.
 result<std::vector<value>> json_to_values(const tuple_type& types, std::string_view json,
                                           const json_options& options = {});
-std::string values_to_json(const tuple_type& types, std::span<const value> values,
-                           const json_options& options = {});
+result<std::string> values_to_json(const tuple_type& types, std::span<const value> values,
+                                   const json_options& options = {});
 
 } // namespace moxzi::candid

@@ -10,8 +10,9 @@
 namespace moxzi::candid {
 
 error json_reader::failure(size_t argument) const {
-  std::string path = fmt::format("args[{}]", argument);
-  for (auto at = path_.rbegin(); at != path_.rend(); ++at) path += *at;
+  const auto path = fmt::format("args[{}]", argument) + path_text(path_.size(), [this](size_t i) {
+                      return path_[path_.size() - 1 - i];
+                    });
   if (!in_.failure().empty()) return fail(candid_errc::syntax, "{}: {}", path, in_.failure());
   return fail(candid_errc::mismatch, "{}: {}", path, reason_);
 }
@@ -29,8 +30,8 @@ result<std::vector<value>> json_reader::arguments(std::span<const type_ref> item
     // an empty body: no arguments
   } else if (in_.peek() != '[') {
     if (items.size() != 1) {
-      return fail(candid_errc::mismatch, "expected an array of {} arguments, got {}", items.size(),
-                  in_.glimpse());
+      return fail(candid_errc::mismatch, "expected an array of {}, got {}",
+                  counted(items.size(), "argument"), in_.glimpse());
     }
     if (!read(items[0], values[0])) return failure(0);
     given = 1;
@@ -41,7 +42,8 @@ result<std::vector<value>> json_reader::arguments(std::span<const type_ref> item
         if (given == items.size()) {
           const bool is_more = in_.peek() != ']';
           if (is_more) {
-            return fail(candid_errc::mismatch, "at most {} arguments, got more", items.size());
+            return fail(candid_errc::mismatch, "at most {}, got more",
+                        counted(items.size(), "argument"));
           }
           return fail(candid_errc::syntax, "expected a value after ',', got {}", in_.glimpse());
         }
@@ -57,8 +59,8 @@ result<std::vector<value>> json_reader::arguments(std::span<const type_ref> item
   }
   for (size_t i = given; i < items.size(); ++i) {
     if (types_.is_nullable(items[i])) continue;
-    return fail(candid_errc::mismatch, "args[{}]: expected {}, got nothing ({} of {} arguments)", i,
-                keyword(types_.kind_of(items[i])), given, items.size());
+    return fail(candid_errc::mismatch, "args[{}]: expected {}, got nothing ({} of {})", i,
+                keyword(types_.kind_of(items[i])), given, counted(items.size(), "argument"));
   }
   return values;
 }

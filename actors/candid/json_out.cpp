@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "actors/candid/base64.hpp"
+#include "actors/candid/errc.hpp"
 #include "actors/candid/json.hpp"
 #include "actors/candid/json_source.hpp"
 #include "actors/candid/visit_value.hpp"
@@ -41,8 +42,8 @@ public:
     text_.append(raw.data(), end);
   }
   void floating(type_ref, std::string number) {
-    if (number == "nan") {
-      number = "\"NaN\"";
+    if (number.find("nan") != std::string::npos) {
+      number = "\"NaN\""; // JSON here has one
     } else if (number.ends_with("inf")) {
       number = number.front() == '-' ? "\"-Infinity\"" : "\"Infinity\"";
     }
@@ -67,7 +68,10 @@ public:
     text_ += '}';
   }
   void no_value(type_ref type) {
-    text_ += types_.is_nullable(types_.element(type)) ? "[]" : "null";
+    const bool nested = types_.is_nullable(types_.element(type));
+    if (!nested) return null();
+    enter('[');
+    leave(']');
   }
   void some(type_ref type, const value& content);
   void vec(type_ref type, const std::vector<value>& items);
@@ -81,13 +85,27 @@ public:
   void put(char c) {
     text_ += c;
   }
+  /// Does what was written nest deeper than it may?
+  bool is_too_deep() const noexcept {
+    return is_too_deep_;
+  }
 
 private:
+  void enter(char bracket) {
+    text_ += bracket;
+    if (++depth_ > limits::json_depth_max) is_too_deep_ = true;
+  }
+  void leave(char bracket) {
+    text_ += bracket;
+    --depth_;
+  }
   void label(type_ref type, const field& f);
 
   const type_table& types_;
   const json_options& options_;
   std::string text_;
+  int depth_ = 0;
+  bool is_too_deep_ = false;
 };
 
 /// A name that reads as the number of another field is not written: its own number is.
@@ -104,27 +122,26 @@ void json_writer::label(type_ref type, const field& f) {
 void json_writer::some(type_ref type, const value& content) {
   const auto element = types_.element(type);
   const bool nested = types_.is_nullable(element);
-  if (nested) text_ += '[';
+  if (nested) enter('[');
   write(element, content);
-  if (nested) text_ += ']';
+  if (nested) leave(']');
 }
 
 void json_writer::vec(type_ref type, const std::vector<value>& items) {
   const auto element = types_.element(type);
-  char separator = '[';
-  for (const auto& item : items) {
-    text_ += separator;
-    write(element, item);
-    separator = ',';
+  enter('[');
+  for (size_t i = 0; i < items.size() && !is_too_deep_; ++i) {
+    if (i > 0) text_ += ',';
+    write(element, items[i]);
   }
-  text_ += separator == '[' ? "[]" : "]";
+  leave(']');
 }
 
 void json_writer::record(type_ref type, const std::vector<value>& items) {
   const auto fields = types_.fields(type);
   const bool tuple = types_.is_tuple(type);
-  text_ += tuple ? '[' : '{';
-  for (size_t i = 0; i < fields.size(); ++i) {
+  enter(tuple ? '[' : '{');
+  for (size_t i = 0; i < fields.size() && !is_too_deep_; ++i) {
     if (i > 0) text_ += ',';
     const auto at = tuple ? i : fields[i].declared;
     if (!tuple) {
@@ -133,27 +150,31 @@ void json_writer::record(type_ref type, const std::vector<value>& items) {
     }
     write(fields[at].type, items[at]);
   }
-  text_ += tuple ? ']' : '}';
+  leave(tuple ? ']' : '}');
 }
 
 void json_writer::variant(const field& tag, type_ref type, const value& payload) {
   if (types_.kind_of(tag.type) == kind::null) return label(type, tag);
-  text_ += '{';
+  enter('{');
   label(type, tag);
   text_ += ':';
   write(tag.type, payload);
-  text_ += '}';
+  leave('}');
 }
 
 } // namespace
 
-std::string values_to_json(const tuple_type& types, std::span<const value> values,
-                           const json_options& options) {
+result<std::string> values_to_json(const tuple_type& types, std::span<const value> values,
+                                   const json_options& options) {
   json_writer writer{*types.types, options};
   writer.put('[');
   for (size_t i = 0; i < values.size(); ++i) {
     if (i > 0) writer.put(',');
     writer.write(types.items[i], values[i]);
+    if (writer.is_too_deep()) {
+      return fail(candid_errc::over_limit, "args[{}]: JSON nested deeper than {}", i,
+                  limits::json_depth_max);
+    }
   }
   writer.put(']');
   return writer.take();

@@ -17,6 +17,10 @@ constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+constexpr bool ends_number(char c) {
+  return std::string_view{",]}: \t\r\n"}.find(c) != std::string_view::npos;
+}
+
 void append_utf8(std::string& out, uint32_t point) {
   const auto put = [&out](uint32_t byte) { out += static_cast<char>(byte); };
   if (point < 0x80) return put(point);
@@ -217,18 +221,18 @@ std::string json_source::glimpse() {
   if (at_ == text_.size()) return "the end";
   auto rest = text_.substr(at_);
   size_t n = 1;
+  bool is_cut = false;
   if (rest.front() == '"') {
     while (n < rest.size() && n < shown_max && rest[n] != '"') n += rest[n] == '\\' ? 2 : 1;
     n = std::min(n + 1, rest.size());
+    is_cut = rest[n - 1] != '"';
   } else if (rest.front() != '{' && rest.front() != '[') {
-    while (n < rest.size() && n < shown_max
-           && std::string_view{",]}: \t\r\n"}.find(rest[n]) == std::string_view::npos) {
-      ++n;
-    }
+    while (n < rest.size() && n < shown_max && !ends_number(rest[n])) ++n;
+    is_cut = n == shown_max && n < rest.size() && !ends_number(rest[n]);
   } else {
     return rest.front() == '{' ? "an object" : "an array";
   }
-  return excerpt(rest.substr(0, n), n);
+  return excerpt(rest.substr(0, is_cut ? n + 1 : n), n);
 }
 
 std::optional<uint32_t> id_of_key(std::string_view key) noexcept {

@@ -11,8 +11,10 @@ namespace moxzi::candid {
 /// rounded on the way. The first failure sticks.
 class json_source {
 public:
+  /// A byte order mark before the text is passed over.
   explicit json_source(std::string_view text) noexcept : text_(text) {
-    // nop
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    if (text_.starts_with(mark)) text_.remove_prefix(mark.size());
   }
 
   /// The next character that is no blank; 0 at the end.

@@ -149,19 +149,25 @@ bool text_typer::whole(const text_value& from, type_ref type, value& out) {
 bool text_typer::floating(const text_value& from, type_ref type, value& out) {
   if (from.what != form::number) return expected(from, type);
   const bool is_single = types_.kind_of(type) == kind::float32;
-  // strtod knows hexadecimal, nan and inf; the shortest decimals go through from_chars.
-  const bool special = from.text.find_first_of("xXn") != std::string::npos;
+  // strtod knows hexadecimal and inf; the shortest decimals go through from_chars.
+  const bool is_hex = from.text.find_first_of("xX") != std::string::npos;
+  const bool is_word = from.text.find('n') != std::string::npos;
   float single = 0;
   double number = 0;
   bool ok = true;
-  if (special) {
+  if (from.text.find("nan") != std::string::npos) {
+    ok = is_single ? parse_nan(from.text, single) : parse_nan(from.text, number);
+    if (!ok)
+      return refuse(
+        from, fmt::format("{} is no NaN of {}", excerpt(from.text), keyword(types_.kind_of(type))));
+  } else if (is_hex || is_word) {
     single = std::strtof(from.text.c_str(), nullptr);
     number = std::strtod(from.text.c_str(), nullptr);
   } else {
     ok = is_single ? parse_float(from.text, single) : parse_float(from.text, number);
   }
   const bool is_infinite = is_single ? std::isinf(single) : std::isinf(number);
-  if (ok && is_infinite && from.text.find('n') == std::string::npos) ok = false; // 0x1p9999
+  if (is_infinite && !is_word) ok = false; // 0x1p9999
   if (!ok) {
     return refuse(from, fmt::format("{} is out of range for {}", excerpt(from.text),
                                     keyword(types_.kind_of(type))));
@@ -375,8 +381,8 @@ result<std::vector<value>> text_to_values(const tuple_type& types, std::string_v
         return error_at(text, typer.offset, candid_errc::mismatch, typer.reason);
       }
     } else if (!types.types->is_nullable(types.items[i])) {
-      return fail(candid_errc::mismatch, "expected {} values, got {}", types.items.size(),
-                  made->values.size());
+      return fail(candid_errc::mismatch, "expected {}, got {}",
+                  counted(types.items.size(), "value"), made->values.size());
     }
   }
   return values;

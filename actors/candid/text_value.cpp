@@ -4,6 +4,7 @@
 #include <set>
 
 #include "actors/principal.hpp"
+#include "base/limits.hpp"
 
 namespace moxzi::candid {
 
@@ -46,8 +47,9 @@ bool is_number(std::string_view raw) {
 
 bool text_value::is_float() const noexcept {
   if (what != form::number) return false;
+  if (text.find('n') != std::string::npos) return true; // nan, nan:0x1, inf
   const bool hex = text.find("0x") != std::string::npos || text.find("0X") != std::string::npos;
-  return text.find_first_of(hex ? ".pP" : ".eEn") != std::string::npos;
+  return text.find_first_of(hex ? ".pP" : ".eE") != std::string::npos;
 }
 
 bool text_parser::arguments(std::vector<text_value>& out) {
@@ -79,6 +81,9 @@ bool text_parser::annotated(text_value& out) {
 
 bool text_parser::single(text_value& out) {
   out.offset = in_.peek().offset;
+  if (++count_ > limits::text_values_max) {
+    return in_.fail_at(out.offset, fmt::format("more than {} values", limits::text_values_max));
+  }
   switch (in_.peek().kind) {
     case token::form::number:
       return number(out);
@@ -102,6 +107,11 @@ bool text_parser::number(text_value& out) {
   out.what = text_value::form::number;
   out.text = negative ? "-" : "";
   if (in_.is("inf") || in_.is("nan")) {
+    const bool is_nan = in_.is("nan");
+    out.text += in_.take().raw;
+    if (!is_nan || !in_.is(":") || in_.peek_second().kind != token::form::number) return true;
+    in_.take(); // no annotation: a type is no number
+    out.text += ':';
     out.text += in_.take().raw;
     return true;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,6 +76,7 @@ private:
 
   lexer& in_;
   type_parser& types_;
+  size_t count_ = 0; ///< of values
 };
 
 /// Replaces the types held in annotations, after `type_parser::resolve` (give it these).
@@ -123,8 +125,9 @@ private:
 /// The types that values show by themselves, made in a table.
 class text_inference {
 public:
-  /// At most `steps` types and tags are looked at where the elements of a vector differ.
-  text_inference(type_table& types, size_t steps) : types_(types), steps_(steps) {
+  /// At most `steps` types and fields are looked at where the elements of a vector differ.
+  text_inference(type_table& types, size_t steps)
+      : types_(types), steps_(steps), annotated_(types.size()) {
     // nop
   }
   bool infer(const text_value& from, type_ref& out);
@@ -132,18 +135,37 @@ public:
   size_t offset = 0;
 
 private:
+  /// A type, and the element of the vector that shows it.
+  struct shown {
+    type_ref type;
+    uint32_t element;
+  };
+  using shown_types = std::vector<shown>;
+  struct column;
+
   bool infer_vec(const text_value& from, type_ref& out);
   bool infer_fields(const text_value& from, type_ref& out);
-  bool join(type_ref x, type_ref y, int depth, type_ref& out);
-  bool join_variants(type_ref x, type_ref y, int depth, type_ref& out);
-  bool spend(size_t n) {
-    if (n > steps_) return false;
-    steps_ -= n;
-    return true;
-  }
+  bool join(shown_types all, type_ref& out);
+  bool join_bounded(const shown_types& all, type_ref& out);
+  bool join_composite(const shown_types& all, kind form, type_ref& out);
+  bool join_fields(const shown_types& all, kind form, type_ref made);
+  bool gather(const shown_types& all, std::vector<column>& columns);
+  bool is_above(type_ref super, type_ref sub);
+  void keep_different(shown_types& all) const;
+  bool differ(const shown& from);
+  bool spend(size_t n);
 
   type_table& types_;
   size_t steps_;
+  size_t annotated_; ///< as many entries of the table come from annotations: they may be recursive
+  /// Sets of those that are put together already, and what they become.
+  std::map<std::vector<int32_t>, type_ref> joining_;
+  int depth_ = 0;
+  uint32_t culprit_ = 0; ///< the element that does not go with those before it
+  std::string why_not_;
+  type_ref blob_ = kind::null; ///< an entry once there was one; likewise
+  type_ref service_ = kind::null;
+  type_ref func_ = kind::null;
 };
 
 } // namespace moxzi::candid

@@ -5,6 +5,7 @@
 
 #include "actors/candid/decode.hpp"
 #include "actors/candid/encode.hpp"
+#include "actors/candid/errc.hpp"
 #include "actors/candid/json.hpp"
 #include "tests/actors/candid/random_pair.hpp"
 #include "tests/fuzz/candid_types.hpp"
@@ -20,7 +21,11 @@ void moxzi::fuzz::check_input(const uint8_t* data, size_t size) {
   const json_options options{.lenient = (data[0] & 8) != 0, .blob_base64 = (data[0] & 16) != 0};
   const auto values = json_to_values(types, json, options);
   if (!values) return;
-  const auto again = json_to_values(types, values_to_json(types, *values, options), options);
+  const auto written = values_to_json(types, *values, options);
+  // At the deepest level, what is read as null may be written as [].
+  if (!written && written.error().code != candid_errc::over_limit) std::abort();
+  if (!written) return;
+  const auto again = json_to_values(types, *written, options);
   if (!again || !equal_but_nan(value::list(*again), value::list(*values))) std::abort();
   const auto bytes = encode(types, *values);
   if (!bytes) std::abort();

@@ -81,7 +81,7 @@ int main() {
   const auto types = candid::parse_types("(vec record { nat32; text })").value();
   const auto values = records();
   const auto bytes = candid::encode(types, values).value();
-  const auto json = candid::values_to_json(types, values);
+  const auto json = candid::values_to_json(types, values).value();
   const auto parsed = boost::json::parse(json);
   compare(
     "candid.decode", [&] { return candid::decode(bytes, types)->size(); }, "boost.json parse",
@@ -93,7 +93,7 @@ int main() {
     "candid.json_in", [&] { return candid::json_to_values(types, json)->size(); },
     "boost.json parse", [&] { return boost::json::parse(json).as_array().size(); });
   compare(
-    "candid.json_out", [&] { return candid::values_to_json(types, values).size(); },
+    "candid.json_out", [&] { return candid::values_to_json(types, values)->size(); },
     "boost.json serialize", [&] { return boost::json::serialize(parsed).size(); });
   return 0;
 }

@@ -132,7 +132,7 @@ TEST_F(bindings, structs_are_written_as_messages_have_them) {
   how.append(out, full);
   const auto values = decode(out.data(), types);
   ASSERT_TRUE(values.has_value()) << values.error().message;
-  EXPECT_EQ(values_to_json(types, *values),
+  EXPECT_EQ(values_to_json(types, *values).value(),
             R"([{"name":"n","pixels":"0x00ff","outlines":[{"square":1.0},)"
             R"({"box":{"width":3.0,"height":4.0}},{"path":[5,6]}],"seed":null,"ink":"red",)"
             R"("hidden":true}])");

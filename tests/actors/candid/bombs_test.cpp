@@ -281,10 +281,10 @@ TEST(bombs, json_and_text_are_bounded_too) {
   std::string types = "type a = ";
   for (int i = 0; i < 100'000; ++i) types += "vec ";
   EXPECT_FALSE(parse_did(types + "nat"));
-  // Each element adds a tag to the type of the vector.
+  // Each element adds a tag to the type of the vector: as much work as there is text.
   std::string tags = "(vec { variant { a }";
   for (int i = 0; i < 10'000; ++i) tags += "; variant { a" + std::to_string(i) + " }";
-  EXPECT_FALSE(text_to_message(tags + " })"));
+  EXPECT_TRUE(text_to_message(tags + " })"));
   // A large value is not read anew for each of many annotations.
   std::string annotated = "(" + std::string(100, '(') + "vec { 1";
   for (int i = 0; i < 50'000; ++i) annotated += "; 1";

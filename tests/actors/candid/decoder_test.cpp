@@ -26,7 +26,7 @@ std::string read_at(std::string_view sent, std::string_view json, std::string_vi
   switch (values.read(items[0], to.items[0], &out[0])) {
     case decoder::fit::ok:
       EXPECT_EQ(in.left(), 0u);
-      return values_to_json(to, out);
+      return values_to_json(to, out).value();
     case decoder::fit::mismatch:
       return "!" + values.explain();
     case decoder::fit::error:

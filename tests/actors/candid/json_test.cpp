@@ -1,9 +1,13 @@
 #include "actors/candid/json.hpp"
 
+#include <bit>
+
 #include <gtest/gtest.h>
 
 #include "actors/candid/did_parser.hpp"
 #include "actors/candid/encode.hpp"
+#include "actors/candid/errc.hpp"
+#include "actors/candid/text.hpp"
 
 using namespace moxzi;
 using namespace moxzi::candid;
@@ -20,7 +24,8 @@ std::string through(std::string_view type, std::string_view json, json_options o
   const auto types = parse_types(type).value();
   auto values = json_to_values(types, json, options);
   if (!values) return "! " + values.error().message;
-  return values_to_json(types, *values, options);
+  const auto written = values_to_json(types, *values, options);
+  return written ? *written : "! " + written.error().message;
 }
 
 } // namespace
@@ -77,7 +82,7 @@ TEST(json, errors_name_the_path) {
   EXPECT_EQ(through("(record { a : nat })", "[{}]"), "! args[0].a: expected nat, got nothing");
   EXPECT_EQ(through("(nat, nat)", "[1]"),
             "! args[1]: expected nat, got nothing (1 of 2 arguments)");
-  EXPECT_EQ(through("(nat)", "[1,2]"), "! at most 1 arguments, got more");
+  EXPECT_EQ(through("(nat)", "[1,2]"), "! at most 1 argument, got more");
   EXPECT_EQ(through("(text)", "[\"\\ud800\"]"), "! args[0]: JSON 1:9: half of a surrogate pair");
 }
 
@@ -153,4 +158,77 @@ TEST(json, odd_forms_of_numbers_and_base64_are_refused) {
 TEST(json, unknown_keys_come_once_even_when_lenient) {
   EXPECT_EQ(through("(record { a : nat })", R"([{"a":1,"x":2,"x":3}])", {.lenient = true}),
             "! args[0]: key \"x\" twice");
+}
+
+TEST(json, what_is_written_can_be_read) {
+  const auto lists = parse_did("type L = vec L; type O = opt O; type V = variant { end; more : V };"
+                               "service : { l : (L) -> (L); o : (O) -> (O); v : (V) -> (V) }")
+                       .value();
+  const auto repeated = [](std::string_view part, size_t n) {
+    std::string all;
+    for (size_t i = 0; i < n; ++i) all += part;
+    return all;
+  };
+  const auto check = [&](std::string_view name, const auto& text_of) {
+    const auto& method = *lists.find(name);
+    const auto reply = [&](size_t levels) {
+      return encode(method.results, text_to_values(method.results, text_of(levels)).value())
+        .value();
+    };
+    const auto deepest = reply_to_json(method, reply(128));
+    ASSERT_TRUE(deepest) << deepest.error().message;
+    EXPECT_TRUE(json_to_arguments(method, *deepest)) << name;
+    const auto deeper = reply_to_json(method, reply(129));
+    ASSERT_FALSE(deeper) << name;
+    EXPECT_EQ(deeper.error().code, candid_errc::over_limit);
+    EXPECT_EQ(deeper.error().message, "args[0]: JSON nested deeper than 128");
+  };
+  check("l", [&](size_t n) { return "(" + repeated("vec {", n) + repeated("}", n) + ")"; });
+  check("o", [&](size_t n) { return "(" + repeated("opt ", n - 1) + "null)"; }); // null is []
+  check("v", [&](size_t n) {
+    return "(" + repeated("variant { more = ", n) + "variant { end }" + repeated("}", n) + ")";
+  });
+}
+
+TEST(json, long_paths_lose_their_middle) {
+  const auto lists = parse_did("type L = vec L; service : { l : (L) -> () }").value();
+  std::string path = "args[0]";
+  for (int i = 0; i < 24; ++i) path += "[0]";
+  path += "…";
+  for (int i = 0; i < 24; ++i) path += "[0]";
+  const auto read = json_to_arguments(*lists.find("l"), "[" + std::string(140, '['));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, path + ": JSON 1:130: nested deeper than 128");
+}
+
+TEST(json, nan_is_one_for_all) {
+  const auto types = parse_types("(float64, float32)").value();
+  const std::vector<value> values{value::float64(std::bit_cast<double>(0xFFF0'0000'0000'0001)),
+                                  value::float32(std::bit_cast<float>(0xFFC0'0000))};
+  EXPECT_EQ(values_to_json(types, values).value(), R"(["NaN","NaN"])");
+}
+
+TEST(json, a_byte_order_mark_is_passed_over) {
+  EXPECT_EQ(through("(nat)", "\xEF\xBB\xBF[1]"), "[1]");
+}
+
+TEST(json, what_is_cut_in_a_message_says_so) {
+  const std::string digits(40, '7');
+  EXPECT_EQ(through("(nat8)", "[" + digits + "]"),
+            "! args[0]: 77777777777777777777777777777777… is out of range for nat8");
+  EXPECT_EQ(through("(nat8)", "[" + digits.substr(0, 32) + "]"),
+            "! args[0]: 77777777777777777777777777777777 is out of range for nat8");
+  EXPECT_EQ(through("(nat)", "[1.0]"), "! args[0]: expected nat, got 1.0");
+  EXPECT_EQ(through("(nat)", "[1e3]"), "! args[0]: expected nat, got 1e3");
+  EXPECT_EQ(through("(nat)", "[-0]"), "[0]");
+  EXPECT_EQ(through("(nat)", "[-0.0]"), "! args[0]: expected nat, got -0.0");
+}
+
+TEST(json, a_reply_of_too_many_says_how_many_it_may_have) {
+  const auto bools = parse_did("service : { f : () -> (vec bool) }").value();
+  const auto reply = *from_hex("4449444c016d7e0100818040") + std::string((1u << 20) + 1, '\1');
+  const auto read = reply_to_json(*bools.find("f"), reply);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message,
+            "byte 12: a vector of 1048577: at most 1048573 may be left to read");
 }

@@ -4,11 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "actors/candid/decode.hpp"
 #include "actors/candid/did_parser.hpp"
 #include "actors/candid/did_printer.hpp"
 #include "actors/candid/encode.hpp"
 #include "actors/candid/errc.hpp"
 #include "actors/candid/types.hpp"
+#include "base/limits.hpp"
 
 using namespace moxzi;
 using namespace moxzi::candid;
@@ -122,4 +124,92 @@ TEST(text, what_nobody_could_read_is_not_encoded) {
   EXPECT_FALSE(text_to_values(parse_types("(float64)").value(), "(1e400)"));
   EXPECT_FALSE(text_to_values(parse_types("(float32)").value(), "(0x1p200)"));
   EXPECT_TRUE(text_to_values(parse_types("(float32)").value(), "(-inf)"));
+}
+
+TEST(text, elements_get_a_type_that_keeps_all_of_them) {
+  EXPECT_EQ(shown("(vec { record { a = variant { x } }; record { a = variant { y = 1 } } })"),
+            "(vec record { a : variant { x; y : int } }) "
+            "(vec { record { a = variant { x } }; record { a = variant { y = 1 } } })");
+  EXPECT_EQ(shown("(vec { record { b = 1; a = null }; record { b = 2; a = opt variant { y } } })"),
+            "(vec record { b : int; a : opt variant { y } }) "
+            "(vec { record { b = 1; a = null }; record { b = 2; a = opt variant { y } } })");
+  // A record may lack what is null where it is missing, whichever comes first.
+  EXPECT_EQ(shown("(vec { record { b = null }; record {}; record { b = opt variant { y } } })"),
+            "(vec record { b : opt variant { y } }) (vec { record { b = null }; record { b = null "
+            "}; record { b = opt variant { y } } })");
+  EXPECT_EQ(shown("(vec { vec {}; vec { opt variant { x } }; vec { null; opt variant { y } } })"),
+            "(vec vec opt variant { x; y }) "
+            "(vec { vec {}; vec { opt variant { x } }; vec { null; opt variant { y } } })");
+  EXPECT_EQ(shown("(vec { 1; 2 : nat; 3 })"), "(vec int) (vec { 1; 2; 3 })");
+  EXPECT_EQ(
+    shown("(vec { record { a = 1; c = 2 };\n record { a = 1; c = 2 };\n record { c = 3 } })"),
+    "! 3:2: the elements are of different types: say which is meant, as in (… : vec t)");
+  EXPECT_EQ(shown("(vec { variant { a };\n variant { b };\n variant { a = 1 } })"),
+            "! 3:2: the elements are of different types: say which is meant, as in (… : vec t)");
+}
+
+TEST(text, annotated_elements_may_be_recursive) {
+  const auto names =
+    parse_did("type A = opt record { variant { x }; A };"
+              "type B = opt record { variant { y }; B };"
+              "type C = opt record { variant { x }; opt record { variant { x }; A } };")
+      .value();
+  const auto type_of = [&names](std::string_view text) {
+    const auto read = text_to_message(text, &names);
+    if (!read) return "! " + read.error().message;
+    const auto types = make_tuple_type(read->types, read->items);
+    const auto bytes = encode(types, read->values);
+    return bytes ? message_to_text(decode_any(*bytes).value()) : "! " + bytes.error().message;
+  };
+  const auto* const x = "(opt record { variant { x }; null } : A)";
+  const auto* const y = "(opt record { variant { y }; opt record { variant { y }; null } } : B)";
+  EXPECT_EQ(
+    type_of(fmt::format("(vec {{ {}; {}; null }})", x, y)),
+    "(vec { opt record { variant { 120 }; null }; opt record { variant { 121 }; opt record { "
+    "variant { 121 }; null } }; null })");
+  EXPECT_EQ(
+    type_of(fmt::format("(vec {{ {}; (null : C); record {{ variant {{ z }}; null }} }})", x)),
+    "(vec { opt record { variant { 120 }; null }; null; opt record { variant { 122 }; null } })");
+}
+
+TEST(text, elements_of_many_types_cost_no_more_than_their_text) {
+  std::string tags = "(vec {";
+  for (int i = 0; i < 20'000; ++i) tags += fmt::format(" variant {{ {} }};", i);
+  EXPECT_TRUE(text_to_message(tags + " })"));
+  // What does cost more says so.
+  std::string nested = "vec { variant { 0 } }";
+  for (int i = 1; i < 400; ++i) nested = fmt::format("vec {{ {}; vec {{}} }}", nested);
+  EXPECT_TRUE(text_to_message("(" + nested + ")"));
+  std::string wide = "vec {";
+  for (int i = 0; i < 2'000; ++i) wide += fmt::format(" variant {{ {} }};", i);
+  wide += " variant { 2000 } }";
+  for (int i = 1; i < 100; ++i) wide = fmt::format("vec {{ {}; vec {{ variant {{ x }} }} }}", wide);
+  for (int i = 1; i < 100; ++i) wide = fmt::format("opt {}", wide);
+  const auto read = text_to_message("(" + wide + ")");
+  ASSERT_FALSE(read);
+}
+
+TEST(text, nan_keeps_its_bits) {
+  const auto bits = [](std::string_view text) {
+    return std::bit_cast<uint64_t>(text_to_message(text).value().values[0].as_float64());
+  };
+  EXPECT_EQ(bits("(nan)"), 0x7FF8'0000'0000'0000u);
+  EXPECT_EQ(bits("(-nan)"), 0xFFF8'0000'0000'0000u);
+  EXPECT_EQ(bits("(nan:0x1)"), 0x7FF0'0000'0000'0001u);
+  EXPECT_EQ(bits("(-nan:0xfffffffffffff)"), 0xFFFF'FFFF'FFFF'FFFFu);
+  EXPECT_EQ(at("(float32, float64)", "(-nan:0x1, nan:0x8000000000000)"), "(-nan:0x1, nan)");
+  EXPECT_EQ(shown("(nan:0x200000 : float32, -nan : float64)"),
+            "(float32, float64) (nan:0x200000 : float32, -nan)");
+  EXPECT_EQ(at("(float32)", "(nan:0x800000)"), "! 1:2: nan:0x800000 is no NaN of float32");
+  EXPECT_EQ(at("(float64)", "(nan:0x0)"), "! 1:2: nan:0x0 is no NaN of float64");
+  EXPECT_EQ(at("(float64)", "(nan:7)"), "! 1:2: nan:7 is no NaN of float64");
+  EXPECT_EQ(at("(nat)", "(nan:0x1)"), "! 1:2: expected nat, got nan:0x1");
+}
+
+TEST(text, values_are_bounded) {
+  std::string nulls = "(";
+  for (size_t i = 0; i <= limits::text_values_max; ++i) nulls += "1,";
+  const auto read = text_to_message(nulls + ")");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "1:2097154: more than 1048576 values");
 }

@@ -342,7 +342,7 @@ TEST(device_interface, an_empty_reply_has_no_norm_and_no_step) {
     candid::parse_types("(record { scalars : vec float64; grad_norm : opt float64;"
                         " step : opt nat64; nanos : nat64 })")
       .value();
-  EXPECT_EQ(candid::values_to_json(result, candid::decode(bytes, result).value()),
+  EXPECT_EQ(candid::values_to_json(result, candid::decode(bytes, result).value()).value(),
             R"([{"scalars":[],"grad_norm":null,"step":null,"nanos":0}])");
 }
 

@@ -91,7 +91,8 @@ protected:
     op_.append(out, from);
     const auto& take = *interface_.find("take");
     return candid::values_to_json(take.arguments,
-                                  candid::decode(out.data(), take.arguments).value());
+                                  candid::decode(out.data(), take.arguments).value())
+      .value();
   }
 
   candid::interface interface_ = candid::parse_did(wanted).value();
