@@ -45,7 +45,8 @@ struct wanted_part {
   bool whole = true;
 };
 
-result<std::vector<wanted_part>> find_parts(const space& in, const read_request& request) {
+result<std::vector<wanted_part>> find_parts(const space& in, const read_request& request,
+                                            uint64_t reply_bytes_max) {
   if ((request.start || request.len) && request.names.size() != 1)
     return fail_at(device_errc::invalid_value, "names",
                    "start and len are for one name, not for {}", request.names.size());
@@ -63,12 +64,12 @@ result<std::vector<wanted_part>> find_parts(const space& in, const read_request&
     auto count = request.len.value_or(size - std::min(start, size));
     if (auto ok = check_part(where, what, start, count); !ok) return ok.error();
     bytes += count * size_of(stored_as(what.type));
-    if (bytes > limits::reply_bytes_max)
+    if (bytes > reply_bytes_max)
       return fail_at(device_errc::reply_too_large, where,
                      "the answer would have {} bytes with \"{}\", {} {}; at most {}: read it in "
                      "parts with start and len",
                      bytes, request.names[i], name_of(what.type), to_string(what.dims),
-                     limits::reply_bytes_max);
+                     reply_bytes_max);
     out.push_back({&what, start, count, !request.start && !request.len});
   }
   return out;
@@ -175,9 +176,9 @@ std::vector<uint32_t> sizes_of(const shape& dims) {
 
 } // namespace
 
-result<std::vector<tensor>> read_contents(const space& in, const read_request& request,
-                                          backend& on) {
-  auto parts = find_parts(in, request);
+result<std::vector<tensor>> read_contents(const space& in, const read_request& request, backend& on,
+                                          uint64_t reply_bytes_max) {
+  auto parts = find_parts(in, request, reply_bytes_max);
   if (!parts) return parts.error();
   std::vector<tensor> out;
   for (size_t i = 0; i < parts->size(); ++i) {
@@ -252,7 +253,7 @@ result<void> rename_params(space& in, const std::vector<rename_entry>& entries) 
   return {};
 }
 
-result<space_listing> list_contents(const space& in) {
+result<space_listing> list_contents(const space& in, uint64_t reply_bytes_max) {
   // What a name and an entry take in the answer; the rest of the answer is small.
   constexpr size_t entry_bytes = 64;
   space_listing out;
@@ -267,10 +268,10 @@ result<space_listing> list_contents(const space& in) {
     out.optimizers.push_back({name, how.spec.kind, how.spec.params, how.steps,
                               scheduled_lr(how.spec, how.steps), how.bytes()});
   }
-  if (bytes <= limits::reply_bytes_max) return out;
+  if (bytes <= reply_bytes_max) return out;
   return fail_at(device_errc::reply_too_large, "list",
                  "{} parameters and {} optimizers would take some {} bytes; at most {}",
-                 in.parameters.size(), in.optimizers.size(), bytes, limits::reply_bytes_max);
+                 in.parameters.size(), in.optimizers.size(), bytes, reply_bytes_max);
 }
 
 } // namespace moxzi::device

@@ -55,12 +55,12 @@ result<void> define_params(space& in, byte_view owner, const std::vector<param_s
 result<void> define_optimizer(space& in, const optimizer_spec& spec, memory_account& memory);
 
 /// In the order of the names.
-result<std::vector<tensor>> read_contents(const space& in, const read_request& request,
-                                          backend& on);
+result<std::vector<tensor>> read_contents(const space& in, const read_request& request, backend& on,
+                                          uint64_t reply_bytes_max);
 result<void> write_contents(space& in, const std::vector<write_entry>& entries, backend& on);
 result<void> delete_names(space& in, const delete_request& request, memory_account& memory);
 result<void> rename_params(space& in, const std::vector<rename_entry>& entries);
-result<space_listing> list_contents(const space& in);
+result<space_listing> list_contents(const space& in, uint64_t reply_bytes_max);
 
 /// `; did you mean 'x'?` for a name that is not one of the map's, or nothing.
 template <class Map>

@@ -78,7 +78,7 @@ result<run_reply> device_core::run(byte_view owner, const run_request& request) 
 // -- contents ------------------------------------------------------------------
 
 result<std::vector<tensor>> device_core::read(byte_view owner, const read_request& request) {
-  return read_contents(state_->of(owner), request, *state_->on);
+  return read_contents(state_->of(owner), request, *state_->on, state_->options.reply_bytes_max);
 }
 
 result<void> device_core::write(byte_view owner, const std::vector<write_entry>& entries) {
@@ -95,7 +95,8 @@ result<void> device_core::rename(byte_view owner, const std::vector<rename_entry
 
 result<space_listing> device_core::list(byte_view owner) const {
   auto found = state_->spaces.find(owner);
-  return found == state_->spaces.end() ? space_listing{} : list_contents(found->second);
+  if (found == state_->spaces.end()) return space_listing{};
+  return list_contents(found->second, state_->options.reply_bytes_max);
 }
 
 device_description device_core::describe(byte_view owner) const {

@@ -20,12 +20,4 @@ run_program device_handle::to_run(const compiled_program& what, std::vector<tens
   return out;
 }
 
-run_program device_handle::to_read(const std::vector<std::string>& names) const {
-  program_builder p;
-  answers wanted;
-  for (auto& name : names) wanted.tensors.push_back(p.param(name));
-  // Nothing here can be wrong: each value is of this builder.
-  return {space_, p.answering(wanted)->request};
-}
-
 } // namespace moxzi::device

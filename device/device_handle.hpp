@@ -46,7 +46,7 @@ private:
 };
 
 /// An answer that is under way, as CAF's `request` gives one. The device's failures arrive where
-/// CAF's own errors do. `Read` makes the value of a reply.
+/// CAF's own errors do. `Read` makes the value of an answer.
 template <class Handle, class Read>
 class pending_answer {
 public:
@@ -90,10 +90,10 @@ private:
         auto why = caf_error(answer->outcome.error());
         return on_error(why);
       }
-      if constexpr (std::is_void_v<std::invoke_result_t<Read&, const run_reply&>>)
+      if constexpr (std::is_void_v<std::invoke_result_t<Read&, const device_answer&>>)
         on_value();
       else
-        on_value(read(*answer->outcome));
+        on_value(read(*answer));
     };
   }
   auto failing() {
@@ -130,20 +130,60 @@ public:
   auto compile(const Self& self, runnable what) const {
     auto ahead = to_prepare(what);
     auto kept = std::make_shared<const runnable>(std::move(what));
-    return ask(self, std::move(ahead), [kept](const run_reply&) { return compiled_program(kept); });
+    return ask(self, std::move(ahead),
+               [kept](const device_answer&) { return compiled_program(kept); });
   }
   /// Runs it; answers a `run_reply`. Neither the inputs' bytes nor the answer's are copied on their
   /// way to and from the device.
   template <class Self>
   auto run(const Self& self, const compiled_program& what, std::vector<tensor> inputs) const {
     return ask(self, to_run(what, std::move(inputs)),
-               [](const run_reply& reply) -> const run_reply& { return reply; });
+               [](const device_answer& answer) -> const run_reply& { return *answer.outcome; });
   }
+
   /// Reads whole parameters; answers a `std::vector<tensor>` in the order of the names.
   template <class Self>
-  auto read(const Self& self, const std::vector<std::string>& names) const {
-    return ask(self, to_read(names),
-               [](const run_reply& reply) -> const std::vector<tensor>& { return reply.tensors; });
+  auto read(const Self& self, std::vector<std::string> names) const {
+    return read(self, read_request{std::move(names), {}, {}});
+  }
+  /// Reads parameters, or a part of one; answers as above.
+  template <class Self>
+  auto read(const Self& self, read_request what) const {
+    return ask(self, read_params{space_, std::move(what)},
+               [](const device_answer& answer) -> const std::vector<tensor>& {
+                 return answer.outcome->tensors;
+               });
+  }
+  /// Writes into parameters that exist: all entries, or none. What optimizers remember of them
+  /// stays. Answers nothing.
+  template <class Self>
+  auto write(const Self& self, std::vector<write_entry> entries) const {
+    return ask(self, write_params{space_, std::move(entries)}, nothing);
+  }
+  /// Renames parameters: all of them, or none. Answers nothing.
+  template <class Self>
+  auto rename(const Self& self, std::vector<rename_entry> entries) const {
+    return ask(self, rename_params{space_, std::move(entries)}, nothing);
+  }
+  /// Forgets parameters and optimizers: all of them, or none. Answers nothing.
+  template <class Self>
+  auto forget(const Self& self, delete_request what) const {
+    return ask(self, delete_entries{space_, std::move(what)}, nothing);
+  }
+  /// Answers a `space_listing`: what there is in the space.
+  template <class Self>
+  auto list(const Self& self) const {
+    return ask(self, list_space{space_}, [](const device_answer& answer) -> const space_listing& {
+      return std::get<space_listing>(answer.facts);
+    });
+  }
+  /// Answers a `device_description`: what the device is, and how much of it is used.
+  template <class Self>
+  auto describe(const Self& self) const {
+    return ask(self, describe_device{space_},
+               [](const device_answer& answer) -> const device_description& {
+                 return std::get<device_description>(answer.facts);
+               });
   }
   /// Forgets all that is in the space. Answers nothing.
   template <class Self>
@@ -166,12 +206,11 @@ public:
   }
 
 private:
-  static void nothing(const run_reply&) {
+  static void nothing(const device_answer&) {
     // nop
   }
   prepare_program to_prepare(const runnable& what) const;
   run_program to_run(const compiled_program& what, std::vector<tensor> inputs) const;
-  run_program to_read(const std::vector<std::string>& names) const;
 
   template <class Self, class Message, class Read>
   auto ask(const Self& self, Message what, Read read) const {

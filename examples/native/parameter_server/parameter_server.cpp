@@ -109,11 +109,9 @@ struct worker_state {
 };
 using worker_self = worker_actor::stateful_pointer<worker_state>;
 
-std::vector<md::param_spec> as_params(const weights& from) {
-  std::vector<md::param_spec> out;
-  for (size_t n = 0; n < from.size(); ++n)
-    out.push_back(
-      {.name = layers()[n].name, .dims = layers()[n].dims, .init = md::init_data{from[n]}});
+std::vector<md::write_entry> as_entries(const weights& from) {
+  std::vector<md::write_entry> out;
+  for (size_t n = 0; n < from.size(); ++n) out.push_back({layers()[n].name, from[n], {}});
   return out;
 }
 
@@ -131,7 +129,7 @@ worker_actor::behavior_type worker(worker_self self, md::device_handle device,
     auto fail = [promise](caf::error& why) mutable { promise.deliver(why); };
     auto& mine = self->state;
     // The device does what one actor asks in order, so that nothing here waits.
-    mine.device.define(self, as_params(task->from)).then([] {}, fail);
+    mine.device.write(self, as_entries(task->from)).then([] {}, fail);
     mine.device.run(self, mine.step, {mine.data.x, mine.data.y})
       .then([self](const md::run_reply& done) { self->state.loss = done.scalars[0]; }, fail);
     mine.device.read(self, names())
@@ -244,13 +242,17 @@ examples part(const examples& of, uint32_t from, uint32_t rows) {
           rows};
 }
 
+std::vector<md::param_spec> params() {
+  std::vector<md::param_spec> out;
+  for (auto& each : layers())
+    out.push_back({.name = each.name, .dims = each.dims, .init = md::init_normal{0.1}});
+  return out;
+}
+
 /// The device draws the first parameters.
 weights drawn(caf::scoped_actor& self, const md::device_handle& device) {
-  std::vector<md::param_spec> params;
-  for (auto& each : layers())
-    params.push_back({.name = each.name, .dims = each.dims, .init = md::init_normal{0.1}});
   weights out;
-  device.define(self, params).receive([] {}, give_up_on);
+  device.define(self, params()).receive([] {}, give_up_on);
   device.read(self, names()).receive([&out](const weights& now) { out = now; }, give_up_on);
   return out;
 }
@@ -267,7 +269,7 @@ double learn(caf::scoped_actor& self, const md::opened_device& opened, uint32_t 
   std::vector<worker_actor> all;
   for (uint32_t i = 0; i < workers; ++i) {
     auto own = opened.space("worker " + std::to_string(i));
-    own.define(self, as_params(start)).receive([] {}, give_up_on);
+    own.define(self, params()).receive([] {}, give_up_on);
     own
       .define(self,
               md::optimizer_spec{

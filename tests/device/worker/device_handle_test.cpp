@@ -196,6 +196,42 @@ TEST(device_handle, reads_what_was_defined_and_other_spaces_do_not_see_it) {
              [](caf::error& why) { EXPECT_EQ(why, device_errc::unknown_parameter); });
 }
 
+TEST(device_handle, writes_lists_renames_and_forgets) {
+  world w;
+  w.make_letters();
+  auto fail = [](caf::error& why) { ADD_FAILURE() << text_of(why); };
+  std::vector<write_entry> entries{{"head", make_tensor<float>({1, 2, 3}, {3}), 5}};
+  ASSERT_FALSE(world::get(w.device.write(w.self, entries)));
+  w.device.read(w.self, read_request{{"head"}, 4, 5})
+    .receive(
+      [](const std::vector<tensor>& read) {
+        auto part = elements<float>(read.at(0));
+        EXPECT_EQ(std::vector<float>(part.begin() + 1, part.begin() + 4),
+                  (std::vector<float>{1, 2, 3}));
+        EXPECT_NE(part[0], 0);
+      },
+      fail);
+  ASSERT_FALSE(world::get(w.device.rename(w.self, {{"head", "neck"}})));
+  w.device.list(w.self).receive(
+    [](const space_listing& all) {
+      ASSERT_EQ(all.params.size(), 2u);
+      EXPECT_EQ(all.params[1].name, "neck");
+      EXPECT_EQ(all.params[1].dims, (std::vector<uint32_t>{256, 16}));
+      ASSERT_EQ(all.optimizers.size(), 1u);
+      EXPECT_EQ(all.optimizers[0].params, (std::vector<std::string>{"embed", "neck"}));
+    },
+    fail);
+  ASSERT_FALSE(world::get(w.device.forget(w.self, {.optimizers = {"adam"}})));
+  w.device.list(w.self).receive(
+    [](const space_listing& all) { EXPECT_TRUE(all.optimizers.empty()); }, fail);
+  w.device.describe(w.self).receive(
+    [](const device_description& what) {
+      EXPECT_EQ(what.kind, "reference");
+      EXPECT_EQ(what.actor_bytes, 2 * 256 * 16 * 4u);
+    },
+    fail);
+}
+
 TEST(device_handle, answers_more_than_an_actors_reply_may_have) {
   world w;
   param_spec large{.name = "w", .dims = {1024, 1024}, .init = init_constant{2}};
