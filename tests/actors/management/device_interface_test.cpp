@@ -392,7 +392,7 @@ TEST(device_interface, names_the_lists_of_each_method) {
 /// A reply as JSON, at the types of the interface.
 std::string reply_json(std::string_view method, const byte_string& bytes) {
   const auto& results = device_types::get().service.find(method)->results;
-  return candid::values_to_json(results, candid::decode(bytes, results).value());
+  return candid::values_to_json(results, candid::decode(bytes, results).value()).value();
 }
 
 TEST(device_interface, replies_tell_what_was_read_and_found) {
