@@ -252,7 +252,16 @@ private:
     auto& name = wanted_.differentiate[n];
     auto found = program_.where.parameters.find(name);
     auto at = parameter(name, found->second);
-    out_.parameters[at].gradient = keep(compact(gradients_[n]));
+    out_.parameters[at].gradient = keep(apart(gradients_[n]));
+  }
+
+  /// As `compact`, and no parameter's memory: a gradient must not change with the steps.
+  uint32_t apart(reg i) {
+    auto source = compact(i);
+    if (out_.tensors[source].where == memory::arena) return source;
+    auto copy = allocate(program_.types[i]);
+    push({op::contiguous, program_.origins[i], {source}, {copy}, {}});
+    return copy;
   }
 
   uint32_t add(planned_tensor what, uint32_t in_block) {

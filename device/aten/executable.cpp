@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "device/aten/optimizer.hpp"
 #include "device/host_executable.hpp"
@@ -173,13 +172,6 @@ double norm_of(const std::vector<at::Tensor>& gradients) {
   return squares.empty() ? 0 : std::sqrt(at::stack(squares).sum().item<double>());
 }
 
-/// In place; one tensor may be the gradient of several parameters.
-void scale(std::vector<at::Tensor>& gradients, double by) {
-  std::set<const void*> done;
-  for (auto& one : gradients)
-    if (done.insert(one.const_data_ptr()).second) one.mul_(by);
-}
-
 } // namespace
 
 at::Tensor aten_executable::gradient(const step_segment& of, bool gathered_too) const {
@@ -209,7 +201,9 @@ void aten_executable::train(const run_arguments& with, run_results& out) const {
   if (with.clip) {
     out.grad_norm = norm_of(gradients);
     const double wanted = *with.clip / (*out.grad_norm + 1e-6);
-    if (!(wanted >= 1) && !out.skipped) scale(gradients, wanted); // NaN too
+    // NaN too. Not in place: gradients may be parts of one another.
+    if (!(wanted >= 1) && !out.skipped)
+      for (auto& one : gradients) one = one * wanted;
   }
   if (out.skipped) return;
   auto next = gradients.begin();

@@ -218,6 +218,25 @@ TEST(optimizers, refuse_settings_that_make_no_sense) {
             "accepted");
 }
 
+// The gradient of a product is the other factor, which is stepped as well.
+TEST(optimizers, step_by_gradients_that_are_parameters) {
+  for (auto clip_value : {std::optional<double>{}, std::optional{1.0}}) {
+    auto core = reference_core();
+    for (auto [name, value] : {std::pair{"a", 2.0}, std::pair{"b", 3.0}})
+      ASSERT_TRUE(core.define_params("a", {{.name = name, .init = init_constant{value}}}));
+    auto how = sgd();
+    how.name = "o";
+    how.params = {"a", "b"};
+    ASSERT_TRUE(core.define_optimizer("a", how));
+    auto step =
+      core.run("a", {.code = shared({param("a"), param("b"), {op::mul, {0, 1}, {}}}),
+                     .train = train_spec{.loss = 2, .optimizer = "o", .clip_value = clip_value}});
+    ASSERT_TRUE(step) << step.error().message;
+    auto reply = core.run("a", {.code = shared({param("a"), param("b")}), .scalars = {0, 1}});
+    EXPECT_EQ(reply->scalars, (clip_value ? pair{2 - 1, 3 - 1} : pair{2 - 3, 3 - 2}));
+  }
+}
+
 // -- gathering -----------------------------------------------------------------
 
 TEST(gathering, the_next_step_uses_the_sum) {
