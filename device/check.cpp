@@ -194,13 +194,7 @@ void take_training_form(typed_program& in, reg at) {
 }
 
 result<shape> checked_shape(std::span<const uint32_t> dims) {
-  if (dims.size() > rank_max)
-    return complain(device_errc::shape_mismatch, "shape [{}] has {} dimensions; at most {}",
-                    fmt::join(dims, ", "), dims.size(), rank_max);
-  shape out;
-  for (auto size : dims) out.push(size);
-  if (auto ok = want_size(out); !ok) return ok.error();
-  return out;
+  return checked_sizes("shape", dims);
 }
 
 } // namespace moxzi::device

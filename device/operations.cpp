@@ -14,20 +14,126 @@ var operations_without_operands::param(std::string name) {
   return operation_call(op::param, in_).with(name).made();
 }
 
+var operations_without_operands::scalar(double value) {
+  return operation_call(op::scalar, in_).with(value).made();
+}
+
+var operations_without_operands::full(std::vector<uint32_t> shape, double value,
+    const full_options& options) {
+  return operation_call(op::full, in_).with(shape).with(value).with(options.dtype).made();
+}
+
+var operations_without_operands::arange(int64_t start, int64_t end, const arange_options& options) {
+  return operation_call(op::arange, in_).with(start).with(end).with(options.step)
+    .with(options.dtype).made();
+}
+
+var operations_without_operands::eye(uint32_t n, const eye_options& options) {
+  return operation_call(op::eye, in_).with(n).with(options.dtype).made();
+}
+
 var narrow(var x, uint32_t dim, uint32_t start, uint32_t len) {
   return operation_call(op::narrow).on(x).with(dim).with(start).with(len).made();
+}
+
+var slice(var x, uint32_t dim, uint32_t start, uint32_t end, uint32_t step) {
+  return operation_call(op::slice).on(x).with(dim).with(start).with(end).with(step).made();
+}
+
+var select(var x, uint32_t dim, uint32_t index) {
+  return operation_call(op::select).on(x).with(dim).with(index).made();
 }
 
 var reshape(var x, std::vector<uint32_t> shape) {
   return operation_call(op::reshape).on(x).with(shape).made();
 }
 
+var flatten(var x, uint32_t from, uint32_t to) {
+  return operation_call(op::flatten).on(x).with(from).with(to).made();
+}
+
+var permute(var x, std::vector<uint32_t> dims) {
+  return operation_call(op::permute).on(x).with(dims).made();
+}
+
+var transpose(var x, uint32_t a, uint32_t b) {
+  return operation_call(op::transpose).on(x).with(a).with(b).made();
+}
+
+var squeeze(var x, uint32_t dim) {
+  return operation_call(op::squeeze).on(x).with(dim).made();
+}
+
+var unsqueeze(var x, uint32_t dim) {
+  return operation_call(op::unsqueeze).on(x).with(dim).made();
+}
+
+var expand(var x, std::vector<uint32_t> shape) {
+  return operation_call(op::expand).on(x).with(shape).made();
+}
+
+var repeat(var x, std::vector<uint32_t> times) {
+  return operation_call(op::repeat).on(x).with(times).made();
+}
+
+var concat(const std::vector<var>& xs, uint32_t dim) {
+  return operation_call(op::concat).on(xs).with(dim).made();
+}
+
+var stack(const std::vector<var>& xs, uint32_t dim) {
+  return operation_call(op::stack).on(xs).with(dim).made();
+}
+
+var pad(var x, std::vector<uint32_t> before, std::vector<uint32_t> after, double value) {
+  return operation_call(op::pad).on(x).with(before).with(after).with(value).made();
+}
+
+var flip(var x, std::vector<uint32_t> dims) {
+  return operation_call(op::flip).on(x).with(dims).made();
+}
+
+var roll(var x, uint32_t dim, int32_t shift) {
+  return operation_call(op::roll).on(x).with(dim).with(shift).made();
+}
+
+var tril(var x, int32_t diagonal) {
+  return operation_call(op::tril).on(x).with(diagonal).made();
+}
+
+var triu(var x, int32_t diagonal) {
+  return operation_call(op::triu).on(x).with(diagonal).made();
+}
+
 var cast(var x, device::dtype to) {
   return operation_call(op::cast).on(x).with(to).made();
 }
 
+var detach(var x) {
+  return operation_call(op::detach).on(x).made();
+}
+
 var embedding(var table, var ids) {
   return operation_call(op::embedding).on(table).on(ids).made();
+}
+
+var gather(var x, uint32_t dim, var ids) {
+  return operation_call(op::gather).on(x).with(dim).on(ids).made();
+}
+
+var index_select(var x, uint32_t dim, var ids) {
+  return operation_call(op::index_select).on(x).with(dim).on(ids).made();
+}
+
+var scatter(var x, uint32_t dim, var ids, var src) {
+  return operation_call(op::scatter).on(x).with(dim).on(ids).on(src).made();
+}
+
+var scatter_add(var x, uint32_t dim, var ids, var src) {
+  return operation_call(op::scatter_add).on(x).with(dim).on(ids).on(src).made();
+}
+
+var one_hot(var ids, uint32_t classes) {
+  return operation_call(op::one_hot).on(ids).with(classes).made();
 }
 
 var where(var cond, var a, var b) {
@@ -273,6 +379,84 @@ var attention(var q, var k, var v, const attention_options& options) {
 var rope(var x, const rope_options& options) {
   return operation_call(op::rope).on(x).with(options.base).with(options.start)
     .with(options.interleaved).made();
+}
+
+var sum(var x, const sum_options& options) {
+  return operation_call(op::sum).on(x).with(options.dims).with(options.keep).made();
+}
+
+var mean(var x, const mean_options& options) {
+  return operation_call(op::mean).on(x).with(options.dims).with(options.keep).made();
+}
+
+var prod(var x, const prod_options& options) {
+  return operation_call(op::prod).on(x).with(options.dims).with(options.keep).made();
+}
+
+var max(var x, const max_options& options) {
+  return operation_call(op::max).on(x).with(options.dims).with(options.keep).made();
+}
+
+var min(var x, const min_options& options) {
+  return operation_call(op::min).on(x).with(options.dims).with(options.keep).made();
+}
+
+var logsumexp(var x, const logsumexp_options& options) {
+  return operation_call(op::logsumexp).on(x).with(options.dims).with(options.keep).made();
+}
+
+var any(var x, const any_options& options) {
+  return operation_call(op::any).on(x).with(options.dims).with(options.keep).made();
+}
+
+var all(var x, const all_options& options) {
+  return operation_call(op::all).on(x).with(options.dims).with(options.keep).made();
+}
+
+var variance(var x, const variance_options& options) {
+  return operation_call(op::variance).on(x).with(options.dims).with(options.keep)
+    .with(options.unbiased).made();
+}
+
+var std(var x, const std_options& options) {
+  return operation_call(op::std).on(x).with(options.dims).with(options.keep)
+    .with(options.unbiased).made();
+}
+
+var norm(var x, double p, const norm_options& options) {
+  return operation_call(op::norm).on(x).with(p).with(options.dims).with(options.keep).made();
+}
+
+var argmax(var x, uint32_t dim) {
+  return operation_call(op::argmax).on(x).with(dim).made();
+}
+
+var argmin(var x, uint32_t dim) {
+  return operation_call(op::argmin).on(x).with(dim).made();
+}
+
+var cumsum(var x, uint32_t dim) {
+  return operation_call(op::cumsum).on(x).with(dim).made();
+}
+
+var cumprod(var x, uint32_t dim) {
+  return operation_call(op::cumprod).on(x).with(dim).made();
+}
+
+var sort(var x, uint32_t dim, const sort_options& options) {
+  return operation_call(op::sort).on(x).with(dim).with(options.descending).made();
+}
+
+var argsort(var x, uint32_t dim, const argsort_options& options) {
+  return operation_call(op::argsort).on(x).with(dim).with(options.descending).made();
+}
+
+var topk_values(var x, uint32_t dim, uint32_t k) {
+  return operation_call(op::topk_values).on(x).with(dim).with(k).made();
+}
+
+var topk_indices(var x, uint32_t dim, uint32_t k) {
+  return operation_call(op::topk_indices).on(x).with(dim).with(k).made();
 }
 
 var cross_entropy(var logits, var targets) {

@@ -17,6 +17,22 @@ namespace moxzi::device {
 
 // -- sources
 
+/// What `full` can be told beside its operands.
+struct full_options {
+  std::optional<device::dtype> dtype = {};
+};
+
+/// What `arange` can be told beside its operands.
+struct arange_options {
+  std::optional<int64_t> step = {};
+  std::optional<device::dtype> dtype = {};
+};
+
+/// What `eye` can be told beside its operands.
+struct eye_options {
+  std::optional<device::dtype> dtype = {};
+};
+
 /// The operations that take no value: members of `program_builder`.
 class operations_without_operands {
 public:
@@ -25,6 +41,22 @@ public:
 
   /// The parameter of this name, as it is before the step.
   var param(std::string name);
+
+  /// One number, f32, of no dimensions.
+  /// As torch.tensor.
+  var scalar(double value);
+
+  /// `value` everywhere; f32 unless `dtype` says otherwise.
+  /// As torch.full.
+  var full(std::vector<uint32_t> shape, double value, const full_options& options = {});
+
+  /// start, start + step, …, without `end`; steps of 1 and i64 unless said otherwise.
+  /// As torch.arange.
+  var arange(int64_t start, int64_t end, const arange_options& options = {});
+
+  /// The unit matrix [n, n]; f32 unless `dtype` says otherwise.
+  /// As torch.eye.
+  var eye(uint32_t n, const eye_options& options = {});
 
 protected:
   operations_without_operands() = default;
@@ -42,18 +74,106 @@ private:
 /// As torch.narrow.
 var narrow(var x, uint32_t dim, uint32_t start, uint32_t len);
 
+/// Places start, start + step, … of dimension `dim`, before `end`.
+/// As NumPy's x[start:end:step].
+var slice(var x, uint32_t dim, uint32_t start, uint32_t end, uint32_t step);
+
+/// Place `index` of dimension `dim`, which the result lacks.
+/// As torch.select.
+var select(var x, uint32_t dim, uint32_t index);
+
 /// The same elements in another shape; one size may be 4294967295, which leaves it open.
 /// As torch.reshape.
 var reshape(var x, std::vector<uint32_t> shape);
 
+/// Dimensions `from` to `to` merged into one.
+/// As torch.flatten.
+var flatten(var x, uint32_t from, uint32_t to);
+
+/// The dimensions of x in another order.
+/// As torch.permute.
+var permute(var x, std::vector<uint32_t> dims);
+
+/// Dimensions a and b in each other's place.
+/// As torch.transpose.
+var transpose(var x, uint32_t a, uint32_t b);
+
+/// x without dimension `dim`, whose size is 1.
+/// As torch.squeeze.
+var squeeze(var x, uint32_t dim);
+
+/// x with one more dimension, of size 1, which is number `dim`.
+/// As torch.unsqueeze.
+var unsqueeze(var x, uint32_t dim);
+
+/// x repeated, where its size is 1 or it has no such dimension, up to the shape.
+/// As torch.Tensor.expand.
+var expand(var x, std::vector<uint32_t> shape);
+
+/// x as often along each dimension as `times` says; new dimensions come first.
+/// As torch.Tensor.repeat.
+var repeat(var x, std::vector<uint32_t> times);
+
+/// All of xs, one after the other along dimension `dim`.
+/// As torch.cat.
+var concat(const std::vector<var>& xs, uint32_t dim);
+
+/// All of xs, of one shape, along a new dimension, number `dim` of the result.
+/// As torch.stack.
+var stack(const std::vector<var>& xs, uint32_t dim);
+
+/// x with so many places of `value` before and after it in each dimension.
+/// As torch.nn.functional.pad.
+var pad(var x, std::vector<uint32_t> before, std::vector<uint32_t> after, double value);
+
+/// x with the order of these dimensions reversed.
+/// As torch.flip.
+var flip(var x, std::vector<uint32_t> dims);
+
+/// x moved along dimension `dim` by `shift` places; what leaves at one end comes in at the other.
+/// As torch.roll.
+var roll(var x, uint32_t dim, int32_t shift);
+
+/// Matrices with 0 above their diagonal, or another one that is `diagonal` places to the right.
+/// As torch.tril.
+var tril(var x, int32_t diagonal);
+
+/// Matrices with 0 below their diagonal, or another one that is `diagonal` places to the right.
+/// As torch.triu.
+var triu(var x, int32_t diagonal);
+
 /// x in another type; floats are cut to integers towards 0, and what is not 0 is true.
 var cast(var x, device::dtype to);
+
+/// x, through which no gradient flows.
+/// As torch.Tensor.detach.
+var detach(var x);
 
 // -- indexing
 
 /// For each of `ids` that row of `table` [rows, columns]: ids' shape with columns added.
 /// As torch.nn.functional.embedding.
 var embedding(var table, var ids);
+
+/// For each of ids that place of x along dimension `dim`; ids' shape.
+/// As torch.gather.
+var gather(var x, uint32_t dim, var ids);
+
+/// The places of dimension `dim` that ids, of one dimension, name.
+/// As torch.index_select.
+var index_select(var x, uint32_t dim, var ids);
+
+/// x, and src instead where ids say along dimension `dim`; of several for one place the last.
+/// As torch.scatter.
+var scatter(var x, uint32_t dim, var ids, var src);
+
+/// x, and src added where ids say along dimension `dim`.
+/// As torch.scatter_add.
+var scatter_add(var x, uint32_t dim, var ids, var src);
+
+/// For each of ids a row of `classes` i64, 0 but 1 at that place.
+/// As torch.nn.functional.one_hot.
+var one_hot(var ids, uint32_t classes);
 
 /// a where cond is true, else b.
 /// As torch.where.
@@ -348,6 +468,166 @@ struct rope_options {
 /// 10000, start 0.
 /// As Su et al., RoFormer.
 var rope(var x, const rope_options& options = {});
+
+// -- reductions
+
+/// What `sum` can be told beside its operands.
+struct sum_options {
+  std::optional<std::vector<uint32_t>> dims = {};
+  std::optional<bool> keep = {};
+};
+
+/// The sum over `dims`, all unless given, which `keep` leaves with size 1; of integers and
+/// booleans an i64.
+/// As torch.sum.
+var sum(var x, const sum_options& options = {});
+
+/// What `mean` can be told beside its operands.
+struct mean_options {
+  std::optional<std::vector<uint32_t>> dims = {};
+  std::optional<bool> keep = {};
+};
+
+/// The mean over `dims`.
+/// As torch.mean.
+var mean(var x, const mean_options& options = {});
+
+/// What `prod` can be told beside its operands.
+struct prod_options {
+  std::optional<std::vector<uint32_t>> dims = {};
+  std::optional<bool> keep = {};
+};
+
+/// The product over `dims`; of integers an i64.
+/// As torch.prod.
+var prod(var x, const prod_options& options = {});
+
+/// What `max` can be told beside its operands.
+struct max_options {
+  std::optional<std::vector<uint32_t>> dims = {};
+  std::optional<bool> keep = {};
+};
+
+/// The greatest over `dims`, NaN if one is; its gradient is shared evenly by all that are.
+/// As torch.amax.
+var max(var x, const max_options& options = {});
+
+/// What `min` can be told beside its operands.
+struct min_options {
+  std::optional<std::vector<uint32_t>> dims = {};
+  std::optional<bool> keep = {};
+};
+
+/// The least over `dims`, NaN if one is; its gradient is shared evenly by all that are.
+/// As torch.amin.
+var min(var x, const min_options& options = {});
+
+/// What `logsumexp` can be told beside its operands.
+struct logsumexp_options {
+  std::optional<std::vector<uint32_t>> dims = {};
+  std::optional<bool> keep = {};
+};
+
+/// The logarithm of the sum of exponentials over `dims`, without overflow.
+/// As torch.logsumexp.
+var logsumexp(var x, const logsumexp_options& options = {});
+
+/// What `any` can be told beside its operands.
+struct any_options {
+  std::optional<std::vector<uint32_t>> dims = {};
+  std::optional<bool> keep = {};
+};
+
+/// True if one over `dims` is true, or not 0.
+/// As torch.any.
+var any(var x, const any_options& options = {});
+
+/// What `all` can be told beside its operands.
+struct all_options {
+  std::optional<std::vector<uint32_t>> dims = {};
+  std::optional<bool> keep = {};
+};
+
+/// True if all over `dims` are true, or not 0.
+/// As torch.all.
+var all(var x, const all_options& options = {});
+
+/// What `variance` can be told beside its operands.
+struct variance_options {
+  std::optional<std::vector<uint32_t>> dims = {};
+  std::optional<bool> keep = {};
+  std::optional<bool> unbiased = {};
+};
+
+/// The variance over `dims`, with one less than there are as divisor unless `unbiased` is false.
+/// As torch.var.
+var variance(var x, const variance_options& options = {});
+
+/// What `std` can be told beside its operands.
+struct std_options {
+  std::optional<std::vector<uint32_t>> dims = {};
+  std::optional<bool> keep = {};
+  std::optional<bool> unbiased = {};
+};
+
+/// The square root of the variance over `dims`.
+/// As torch.std.
+var std(var x, const std_options& options = {});
+
+/// What `norm` can be told beside its operands.
+struct norm_options {
+  std::optional<std::vector<uint32_t>> dims = {};
+  std::optional<bool> keep = {};
+};
+
+/// (Σ |x|ᵖ) to the power of 1/p over `dims`; p may be infinite.
+/// As torch.linalg.vector_norm.
+var norm(var x, double p, const norm_options& options = {});
+
+/// Where the greatest along dimension `dim` is, which the result lacks; the first of equals, and
+/// of NaNs.
+/// As torch.argmax.
+var argmax(var x, uint32_t dim);
+
+/// Where the least along dimension `dim` is, which the result lacks; the first of equals, and of
+/// NaNs.
+/// As torch.argmin.
+var argmin(var x, uint32_t dim);
+
+/// Sums of all places up to each along `dim`; of integers i64.
+/// As torch.cumsum.
+var cumsum(var x, uint32_t dim);
+
+/// Products of all places up to each along `dim`; of integers i64.
+/// As torch.cumprod.
+var cumprod(var x, uint32_t dim);
+
+/// What `sort` can be told beside its operands.
+struct sort_options {
+  std::optional<bool> descending = {};
+};
+
+/// The least first along dimension `dim`, or last; NaN is the greatest.
+/// As torch.sort.
+var sort(var x, uint32_t dim, const sort_options& options = {});
+
+/// What `argsort` can be told beside its operands.
+struct argsort_options {
+  std::optional<bool> descending = {};
+};
+
+/// Where each of the sorted values along dimension `dim` comes from, equal ones in their order.
+/// As torch.sort.
+var argsort(var x, uint32_t dim, const argsort_options& options = {});
+
+/// The `k` greatest along dimension `dim`, the greatest first.
+/// As torch.topk.
+var topk_values(var x, uint32_t dim, uint32_t k);
+
+/// Where the `k` greatest along dimension `dim` are, the greatest first, equal ones in their
+/// order.
+/// As torch.topk.
+var topk_indices(var x, uint32_t dim, uint32_t k);
 
 // -- losses
 

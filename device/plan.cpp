@@ -30,8 +30,11 @@ public:
 
   plan make() {
     count_uses();
+    // Numbers that depend on nothing, ahead, so that they interrupt no chain.
     for (size_t i = 0; i < program_.code.size(); ++i)
-      if (uses_[i] > 0) place(static_cast<reg>(i));
+      if (uses_[i] > 0 && program_.code[i].id == op::scalar) place(static_cast<reg>(i));
+    for (size_t i = 0; i < program_.code.size(); ++i)
+      if (uses_[i] > 0 && program_.code[i].id != op::scalar) place(static_cast<reg>(i));
     flush();
     for (auto r : wanted_.scalars) out_.scalars.push_back(keep(tensor_of_[same_[r]]));
     for (auto r : wanted_.results) out_.results.push_back(keep(compact(r)));

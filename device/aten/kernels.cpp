@@ -15,19 +15,6 @@ at::Tensor as_rows(const at::Tensor& x) {
   return x.reshape({rows, x.size(-1)});
 }
 
-/// The indices as one row of i64, all of them in range.
-at::Tensor checked(const at::Tensor& ids, const char* name, int64_t limit, index_watch& watch) {
-  auto wide = ids.reshape({-1}).to(at::kLong);
-  if (wide.numel() == 0) return wide;
-  auto wrong = wide.lt(0).logical_or_(wide.ge(limit));
-  if (watch.named && !watch.first && wrong.any().item<bool>()) {
-    const auto first = wrong.to(at::kByte).argmax().item<int64_t>();
-    index_fault(watch.first.emplace(), name, wide[first].item<int64_t>(), limit);
-  }
-  if (watch.bad.defined()) watch.bad.logical_or_(wrong.any());
-  return wide.clamp(0, std::max<int64_t>(limit - 1, 0));
-}
-
 // -- indexing ------------------------------------------------------------------
 
 void embedding(const aten_call& call, index_watch& watch) {
@@ -97,36 +84,36 @@ void linear_bias_backward(const aten_call& call, index_watch&) {
   at::sum_out(out, as_rows(call.inputs[0]), 0);
 }
 
-// -- shapes, element by element ------------------------------------------------
-
-void contiguous(const aten_call& call, index_watch&) {
-  call.outputs[0].copy_(call.inputs[0]);
-}
-
-void narrow_backward(const aten_call& call, index_watch&) {
-  auto dim = std::get<int64_t>(call.attributes[0]);
-  auto start = std::get<int64_t>(call.attributes[1]);
-  call.outputs[0].zero_();
-  call.outputs[0].narrow(dim, start, call.inputs[0].size(dim)).copy_(call.inputs[0]);
-}
-
-void sum_to(const aten_call& call, index_watch&) {
-  auto &x = call.inputs[0], &out = call.outputs[0];
-  std::vector<int64_t> dims;
-  const auto missing = x.dim() - out.dim();
-  for (int64_t i = 0; i < x.dim(); i++)
-    if (i < missing || out.size(i - missing) != x.size(i)) dims.push_back(i);
-  if (dims.empty())
-    out.copy_(x);
-  else
-    out.copy_(at::sum(x, dims).view(out.sizes()));
-}
-
 } // namespace
+
+at::Tensor checked(const at::Tensor& ids, const char* name, int64_t limit, index_watch& watch) {
+  auto wide = ids.reshape({-1}).to(at::kLong);
+  if (wide.numel() == 0) return wide;
+  auto wrong = wide.lt(0).logical_or_(wide.ge(limit));
+  if (watch.named && !watch.first && wrong.any().item<bool>()) {
+    const auto first = wrong.to(at::kByte).argmax().item<int64_t>();
+    index_fault(watch.first.emplace(), name, wide[first].item<int64_t>(), limit);
+  }
+  if (watch.bad.defined()) watch.bad.logical_or_(wrong.any());
+  return wide.clamp(0, std::max<int64_t>(limit - 1, 0));
+}
+
+at::Tensor seen_signed(const at::Tensor& x) {
+  if (x.scalar_type() == at::kUInt16) return x.view(at::kShort);
+  return x.scalar_type() == at::kUInt32 ? x.view(at::kInt) : x;
+}
+
+at::Tensor widened(const at::Tensor& x) {
+  const bool rare = x.scalar_type() == at::kUInt16 || x.scalar_type() == at::kUInt32;
+  return rare ? x.to(at::kLong) : x;
+}
 
 aten_kernel find_kernel(op id) noexcept {
   if (auto* found = find_normalisation_kernel(id)) return found;
   if (auto* found = find_attention_kernel(id)) return found;
+  for (auto* find : {find_moving_kernel, find_picking_kernel, find_reduction_kernel,
+                     find_order_kernel})
+    if (auto* kernel = find(id)) return kernel;
   switch (id) {
     case op::embedding:
       return embedding;
@@ -143,12 +130,6 @@ aten_kernel find_kernel(op id) noexcept {
       return linear_weight_backward;
     case op::linear_bias_backward:
       return linear_bias_backward;
-    case op::contiguous:
-      return contiguous;
-    case op::narrow_backward:
-      return narrow_backward;
-    case op::sum_to:
-      return sum_to;
     default:
       return nullptr;
   }

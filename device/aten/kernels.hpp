@@ -44,6 +44,22 @@ aten_kernel find_kernel(op id) noexcept;
 aten_kernel find_normalisation_kernel(op id) noexcept;
 aten_kernel find_attention_kernel(op id) noexcept;
 
+// Each knows the rows of one file and answers null for the others.
+aten_kernel find_moving_kernel(op id) noexcept;
+aten_kernel find_picking_kernel(op id) noexcept;
+aten_kernel find_reduction_kernel(op id) noexcept;
+aten_kernel find_order_kernel(op id) noexcept;
+
+// -- shared by kernels ---------------------------------------------------------
+
+/// The indices as one row of i64, all of them in range.
+at::Tensor checked(const at::Tensor& ids, const char* name, int64_t limit, index_watch& watch);
+/// Integers of a type that few of ATen's operators know, seen as signed ones: for what only moves
+/// them.
+at::Tensor seen_signed(const at::Tensor& x);
+/// Integers of such a type as i64: for what computes.
+at::Tensor widened(const at::Tensor& x);
+
 /// The type of a tensor of these elements.
 at::ScalarType scalar_type(elem type);
 /// And back.

@@ -62,6 +62,11 @@ enum class op : uint16_t {
   attention_backward = 1309,      // of q, k and v, packed
   attention_mask_backward = 1310,
   rope_backward = 1311,
+
+  // shapes, order
+  slice_backward = 1100,          // with steps
+  repeat_backward = 1101,
+  cumprod_backward = 1102,
 };
 
 // clang-format on

@@ -25,8 +25,7 @@ void scale_by_gradient(gradient_context& g) {
 
 /// What was summed gets the same gradient in every place.
 void sum_to_gradient(gradient_context& g) {
-  auto like = g.emit(op::ones_like, {g.operand(0)});
-  g.give(0, words(g).mul(like, g.upstream()));
+  g.give(0, g.emit(op::expand, {g.upstream()}, {sizes_of(g.type_of(g.operand(0)).dims)}));
 }
 
 // -- sum_to --------------------------------------------------------------------

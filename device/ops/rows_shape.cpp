@@ -1,5 +1,3 @@
-#include <deque>
-
 #include "device/ops/rows.hpp"
 
 namespace moxzi::device {
@@ -17,9 +15,7 @@ std::string join_sizes(const std::vector<uint32_t>& sizes) {
 result<register_type> infer_narrow(const rule_context& c) {
   auto out = c.operand(0);
   auto dim = c.integer(0), start = c.integer(1), len = c.integer(2);
-  if (dim >= static_cast<int64_t>(out.dims.rank()))
-    return complain(device_errc::dim_range, "dim {} of x {}, which has {} dimensions", dim,
-                    to_string(out.dims), out.dims.rank());
+  if (auto ok = want_dim(dim, "x", out); !ok) return ok.error();
   auto size = out.dims[dim];
   if (start + len > size)
     return complain(device_errc::dim_range,
@@ -64,37 +60,6 @@ void narrow_backward_gradient(gradient_context& g) {
 
 // -- reshape -------------------------------------------------------------------
 
-/// Deals the factors of the old dimensions out to the new ones. Where the sizes don't divide, the
-/// rest of the dimensions are axes of their own.
-std::vector<axis_factors> regroup(const register_type& from, const shape& to,
-                                  const rule_context& c) {
-  std::vector<axis_factors> out(to.rank());
-  std::deque<axis_factor> left;
-  for (auto& dim : from.factors)
-    for (auto& factor : dim)
-      if (factor.size != 1) left.push_back(factor);
-  bool lost = to.elements() == 0;
-  for (size_t i = 0; i < to.rank(); ++i) {
-    auto need = to[i];
-    while (need > 1 && !lost) {
-      auto& front = left.front();
-      if (need % front.size == 0) {
-        need /= front.size;
-        out[i].push_back(front);
-        left.pop_front();
-      } else if (front.size % need == 0) {
-        out[i].push_back({front.axis, need});
-        front = c.fresh_axis(front.size / need)[0];
-        need = 1;
-      } else {
-        lost = true;
-      }
-    }
-    if (lost) out[i] = c.fresh_axis(to[i]);
-  }
-  return out;
-}
-
 result<register_type> infer_reshape(const rule_context& c) {
   auto& x = c.operand(0);
   auto& wanted = c.list(0);
@@ -127,20 +92,17 @@ result<register_type> infer_reshape(const rule_context& c) {
                     to_string(x.dims), join_sizes(wanted), count, known);
   }
   if (auto ok = want_size(dims); !ok) return ok.error();
-  return register_type{x.type, x.storage, dims, regroup(x, dims, c)};
+  return register_type{x.type, x.storage, dims, regrouped(x, dims, c)};
 }
 
 void reshape_gradient(gradient_context& g) {
-  std::vector<uint32_t> dims;
-  for (auto size : g.type_of(g.operand(0)).dims.sizes())
-    dims.push_back(static_cast<uint32_t>(size));
-  g.give(0, g.emit(op::reshape, {g.upstream()}, {dims}));
+  g.give(0, g.emit(op::reshape, {g.upstream()}, {sizes_of(g.type_of(g.operand(0)).dims)}));
 }
 
 std::optional<look> look_reshape(const typed_call& call, const shape& strides) {
-  auto& from = call.operands[0]->dims;
-  if (from.elements() > 0 && !is_row_major(from, strides)) return std::nullopt;
-  return look{0, row_major_strides(call.result->dims)};
+  auto seen = reshaped_strides(call.operands[0]->dims, strides, call.result->dims);
+  if (!seen) return std::nullopt;
+  return look{0, *seen};
 }
 
 /// A dimension can be split where one of the result starts with the same axis.
@@ -198,14 +160,6 @@ sample narrow_backward_example(sampler& random) {
   return {{random.tensor(dims)}, {dim, start, size}};
 }
 
-cost free_of_charge(const typed_call&) {
-  return {};
-}
-
-cost moves(const typed_call& call) {
-  return traffic(call, 0);
-}
-
 std::vector<row> internal_rows() {
   return {
     {
@@ -217,6 +171,7 @@ std::vector<row> internal_rows() {
                  {"dim", field_kind::nat32},
                  {"start", field_kind::nat32},
                  {"size", field_kind::nat32}},
+      .strided = true,
       .infer = infer_narrow_backward,
       .gradient = narrow_backward_gradient,
       .split = split_narrow,

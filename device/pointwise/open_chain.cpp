@@ -78,10 +78,11 @@ pointwise_chain open_chain::take(const std::vector<uint32_t>& uses) {
       step.operands.push_back(inside != step_of_.end() ? inputs + inside->second
                                                        : input_of_.at(same_[operand]));
     }
-    for (size_t n = 0; n < what.attributes.size(); ++n) {
-      auto number = std::get_if<double>(&what.attributes[n]);
-      // The absent bounds of clamp.
-      step.constants.push_back(number ? *number : n == 0 ? -HUGE_VAL : HUGE_VAL);
+    for (auto& value : what.attributes) {
+      if (auto number = std::get_if<double>(&value))
+        step.constants.push_back(*number);
+      else if (std::holds_alternative<std::monostate>(value)) // the absent bounds of clamp
+        step.constants.push_back(step.constants.empty() ? -HUGE_VAL : HUGE_VAL);
     }
     if (reads_[i] < uses[i]) out.results.push_back(static_cast<uint32_t>(out.steps.size()));
     out.steps.push_back(std::move(step));

@@ -13,40 +13,6 @@ namespace moxzi::device::reference {
 
 namespace {
 
-// -- shape ---------------------------------------------------------------------
-
-bool contiguous(const kernel_call& call, fault&) {
-  auto &x = call.inputs[0], &out = call.outputs[0];
-  auto rank = x.dims.rank();
-  for (int64_t n = 0; n < out.elements; ++n) {
-    int64_t rest = n, from = 0;
-    for (size_t i = rank; i-- > 0;) {
-      from += rest % x.dims[i] * x.strides[i];
-      rest /= x.dims[i];
-    }
-    if (is_float(x.type))
-      set(out, n, get(x, from));
-    else
-      set(out, n, static_cast<double>(get_integer(x, from)));
-  }
-  return true;
-}
-
-bool narrow_backward(const kernel_call& call, fault&) {
-  auto &g = call.inputs[0], &out = call.outputs[0];
-  auto dim = static_cast<size_t>(std::get<int64_t>(call.attributes[0]));
-  auto start = std::get<int64_t>(call.attributes[1]), size = std::get<int64_t>(call.attributes[2]);
-  int64_t inner = 1;
-  for (size_t i = dim + 1; i < g.dims.rank(); ++i) inner *= g.dims[i];
-  for (int64_t n = 0; n < out.elements; ++n) set(out, n, 0);
-  auto len = g.dims[dim];
-  for (int64_t n = 0; n < g.elements; ++n) {
-    auto column = n % inner, place = n / inner % len, outer = n / inner / len;
-    set(out, (outer * size + start + place) * inner + column, get(g, n));
-  }
-  return true;
-}
-
 // -- indexing ------------------------------------------------------------------
 
 bool embedding(const kernel_call& call, fault& why) {
@@ -163,27 +129,6 @@ bool chain(const kernel_call& call, fault&) {
   return true;
 }
 
-// -- what gradients need -------------------------------------------------------
-
-bool sum_to(const kernel_call& call, fault&) {
-  auto &x = call.inputs[0], &out = call.outputs[0];
-  auto missing = x.dims.rank() - out.dims.rank();
-  auto steps = row_major_strides(out.dims);
-  std::vector<double> sums(static_cast<size_t>(out.elements));
-  for (int64_t n = 0; n < x.elements; ++n) {
-    int64_t rest = n, from = 0, to = 0;
-    for (size_t i = x.dims.rank(); i-- > 0;) {
-      auto at = rest % x.dims[i];
-      rest /= x.dims[i];
-      from += at * x.strides[i];
-      if (i >= missing && out.dims[i - missing] == x.dims[i]) to += at * steps[i - missing];
-    }
-    sums[static_cast<size_t>(to)] += get(x, from);
-  }
-  for (int64_t n = 0; n < out.elements; ++n) set(out, n, sums[static_cast<size_t>(n)]);
-  return true;
-}
-
 } // namespace
 
 double get(const tensor_view& from, int64_t n) noexcept {
@@ -260,15 +205,52 @@ int64_t get_integer(const tensor_view& from, int64_t n) noexcept {
   }
 }
 
+void set_integer(const tensor_view& to, int64_t n, int64_t value) noexcept {
+  switch (size_of(to.type)) {
+    case 1:
+      to.as<uint8_t>()[n] = static_cast<uint8_t>(value);
+      break;
+    case 2:
+      to.as<uint16_t>()[n] = static_cast<uint16_t>(value);
+      break;
+    case 4:
+      to.as<uint32_t>()[n] = static_cast<uint32_t>(value);
+      break;
+    default:
+      to.as<int64_t>()[n] = value;
+  }
+}
+
+void move(const tensor_view& to, int64_t n, const tensor_view& from, int64_t m) noexcept {
+  if (is_float(from.type))
+    set(to, n, get(from, m));
+  else
+    set_integer(to, n, get_integer(from, m));
+}
+
+shape position(int64_t n, const shape& dims) noexcept {
+  auto at = dims;
+  for (size_t i = dims.rank(); i-- > 0;) {
+    at[i] = n % dims[i];
+    n /= dims[i];
+  }
+  return at;
+}
+
+int64_t number_at(const shape& position, const shape& strides) noexcept {
+  int64_t n = 0;
+  for (size_t i = 0; i < position.rank(); ++i) n += position[i] * strides[i];
+  return n;
+}
+
 kernel_function find_kernel(op id) noexcept {
   if (id == chain_op) return chain;
   if (auto found = find_normalisation_kernel(id)) return found;
   if (auto found = find_attention_kernel(id)) return found;
+  for (auto find :
+       {find_moving_kernel, find_picking_kernel, find_reduction_kernel, find_order_kernel})
+    if (auto kernel = find(id)) return kernel;
   switch (id) {
-    case op::contiguous:
-      return contiguous;
-    case op::narrow_backward:
-      return narrow_backward;
     case op::embedding:
       return embedding;
     case op::embedding_backward:
@@ -284,8 +266,6 @@ kernel_function find_kernel(op id) noexcept {
     case op::cross_entropy:
     case op::cross_entropy_train:
       return cross_entropy;
-    case op::sum_to:
-      return sum_to;
     default:
       return nullptr;
   }

@@ -14,5 +14,7 @@ kernel_function find_linear_kernel(op id) noexcept;
 kernel_function find_normalisation_kernel(op id) noexcept;
 kernel_function find_attention_kernel(op id) noexcept;
 kernel_function find_shape_kernel(op id) noexcept;
+kernel_function find_picking_kernel(op id) noexcept;
+kernel_function find_reduction_kernel(op id, elem type) noexcept;
 
 } // namespace moxzi::device::torch

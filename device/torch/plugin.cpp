@@ -21,14 +21,15 @@
 namespace moxzi::device::torch {
 
 kernel_function find_kernel(op id, elem type) noexcept {
-  // Half precision has no loops of our own.
-  const bool half = type == elem::f16 || type == elem::bf16;
-  if (half && id != chain_op) return aten::find_host_kernel(id);
+  if (auto* kernel = find_shape_kernel(id)) return kernel;
+  if (auto* kernel = find_picking_kernel(id)) return kernel;
+  // Half precision has no loops of our own that compute.
+  if (type == elem::f16 || type == elem::bf16) return aten::find_host_kernel(id);
   if (auto* kernel = find_linear_kernel(id)) return kernel;
   if (auto* kernel = find_indexing_kernel(id)) return kernel;
-  if (auto* kernel = find_shape_kernel(id)) return kernel;
   if (auto* kernel = find_normalisation_kernel(id)) return kernel;
   if (auto* kernel = find_attention_kernel(id)) return kernel;
+  if (auto* kernel = find_reduction_kernel(id, type)) return kernel;
   return aten::find_host_kernel(id);
 }
 

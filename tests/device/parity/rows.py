@@ -12,6 +12,7 @@ import keyword
 import math
 import subprocess
 import sys
+import warnings
 
 import numpy
 import torch
@@ -81,6 +82,20 @@ def rope(x, base, start, interleaved):
     return torch.cat((turned.real, turned.imag), -1).to(x.dtype)
 
 
+def every(dims, x):
+    """The dimensions to reduce."""
+    return tuple(range(x.dim())) if dims is None else tuple(dims)
+
+
+def one_by_one(function, x, dims, keep):
+    """Reduces dimension by dimension what PyTorch does so only."""
+    if x.dim() == 0:
+        return function(x)
+    for dim in reversed(sorted(every(dims, x))):
+        x = function(x, dim, keepdim=bool(keep))
+    return x
+
+
 class Call:
     def __init__(self, line):
         self.what = json.loads(line)
@@ -97,8 +112,9 @@ class Call:
         return value.to(TYPES[what["type"]])
 
     def names(self):
-        found = {"torch": torch, "F": functional, "math": math, "like": like,
-                 "attention": attention, "rope": rope, "group_norm": group_norm}
+        found = {"torch": torch, "F": functional, "math": math, "like": like, "every": every,
+                 "one_by_one": one_by_one, "attention": attention, "rope": rope,
+                 "group_norm": group_norm}
         for name, what in self.what["operands"].items():
             found[name + "_" * keyword.iskeyword(name)] = self.operand(what)
         for name, value in self.what["attributes"].items():
@@ -155,6 +171,7 @@ def main():
     options.add_argument("--rounds", default="20")
     options = options.parse_args()
     torch.set_num_threads(1)
+    warnings.simplefilter("ignore")  # of means of nothing and the like
     source = subprocess.Popen([options.rows, options.device, options.rounds],
                               stdout=subprocess.PIPE, text=True)
     calls, wrong = collections.Counter(), collections.defaultdict(list)
