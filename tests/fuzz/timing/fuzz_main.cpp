@@ -1,5 +1,6 @@
 // What libFuzzer calls, for each input of a fuzzer whose inputs are held to a time.
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -29,6 +30,14 @@ fs::path timing_program() {
   return self.parent_path() / ("time_" + self.filename().string().substr(sizeof("fuzz_") - 1));
 }
 
+/// The child's status when it has ended; libFuzzer's clock interrupts the wait.
+int status_of(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) != child)
+    if (errno != EINTR) give_up("nothing to wait for");
+  return status;
+}
+
 bool is_slow_without_sanitizers(const uint8_t* data, size_t size) {
   static const auto program = timing_program().string();
   static auto path = (fs::temp_directory_path() / ("input-" + std::to_string(getpid()))).string();
@@ -36,11 +45,11 @@ bool is_slow_without_sanitizers(const uint8_t* data, size_t size) {
                                               static_cast<std::streamsize>(size));
   char* argv[] = {const_cast<char*>(program.c_str()), path.data(), nullptr};
   pid_t child = 0;
-  int status = 0;
-  if (posix_spawn(&child, program.c_str(), nullptr, nullptr, argv, environ) != 0
-      || waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) > 1) {
-    give_up(program + " did not time an input");
+  if (posix_spawn(&child, program.c_str(), nullptr, nullptr, argv, environ) != 0) {
+    give_up(program + " cannot be started");
   }
+  const int status = status_of(child);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) give_up(program + " did not time an input");
   fs::remove(path);
   return WEXITSTATUS(status) == 1;
 }
