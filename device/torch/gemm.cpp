@@ -5,6 +5,8 @@
 
 #include <ATen/Parallel.h>
 
+#include "device/torch/wide_product.hpp"
+
 extern "C" {
 void sgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n,
             const int* k, const float* alpha, const float* a, const int* lda, const float* b,
@@ -18,33 +20,40 @@ namespace moxzi::device::torch {
 
 namespace {
 
-template <class T, class Blas>
-void product(Blas blas, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
-             const T* a, const T* b, T* c, bool add) {
-  if (m == 0 || n == 0) return;
-  if (k == 0) {
-    if (!add) std::memset(c, 0, static_cast<size_t>(m * n) * sizeof(T));
-    return;
-  }
-  // BLAS is column-major: it is asked for the transposed product. Each size is at most 2³¹-1,
-  // since that bounds the elements of a tensor.
-  const T one = 1, beta = add ? 1 : 0;
-  const int rows = static_cast<int>(n), columns = static_cast<int>(m), inner = static_cast<int>(k);
-  const int lda = static_cast<int>(transpose_a ? m : k);
-  const int ldb = static_cast<int>(transpose_b ? k : n);
-  blas(transpose_b ? "T" : "N", transpose_a ? "T" : "N", &rows, &columns, &inner, &one, b, &ldb, a,
-       &lda, &beta, c, &rows);
+/// Narrower products cost more to set up than they save.
+constexpr int64_t columns_least = 4;
+
+strided_matrix as_seen(const matrix<const float>& x) {
+  return x.transposed ? strided_matrix{x.data, 1, x.step} : strided_matrix{x.data, x.step, 1};
 }
 
 template <class T, class Blas>
 void product(Blas blas, int64_t m, int64_t n, int64_t k, T scale, const matrix<const T>& a,
              const matrix<const T>& b, const matrix<T>& c, bool add) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    for (int64_t i = 0; i < m && !add; i++)
+      std::memset(c.data + i * c.step, 0, static_cast<size_t>(n) * sizeof(T));
+    return;
+  }
+  if constexpr (sizeof(T) == sizeof(float))
+    if (n >= columns_least && has_wide_products())
+      return wide_product(m, n, k, scale, as_seen(a), as_seen(b), c.data, c.step, add);
+  // BLAS is column-major: it is asked for the transposed product. Each size is at most 2³¹-1,
+  // since that bounds the elements of a tensor.
   const T beta = add ? 1 : 0;
   const int rows = static_cast<int>(n), columns = static_cast<int>(m), inner = static_cast<int>(k);
   const int lda = static_cast<int>(a.step), ldb = static_cast<int>(b.step),
             ldc = static_cast<int>(c.step);
   blas(b.transposed ? "T" : "N", a.transposed ? "T" : "N", &rows, &columns, &inner, &scale, b.data,
        &ldb, a.data, &lda, &beta, c.data, &ldc);
+}
+
+template <class T, class Blas>
+void product(Blas blas, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+             const T* a, const T* b, T* c, bool add) {
+  product<T>(blas, m, n, k, T(1), {a, transpose_a ? m : k, transpose_a},
+             {b, transpose_b ? k : n, transpose_b}, {c, n}, add);
 }
 
 } // namespace

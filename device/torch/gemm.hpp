@@ -2,8 +2,9 @@
 
 #include <cstdint>
 
-/// Matrix products by the BLAS inside libtorch_cpu (MKL), on as many threads as this thread was
-/// last told to use (`use_threads`).
+/// Matrix products: by our own loops where they are faster (`wide_product.hpp`), else by the BLAS
+/// inside libtorch_cpu (MKL); on as many threads as this thread was last told to use
+/// (`use_threads`).
 namespace moxzi::device::torch {
 
 /// C[m,n] = op(A)[m,k] · op(B)[k,n] (+ C if `add`), row-major, where op is the transpose if asked
@@ -22,7 +23,7 @@ struct matrix {
 };
 
 /// C[m,n] = scale · A[m,k] · B[k,n] (+ C if `add`). Steps are at least the length of the rows that
-/// lie there; no size is 0.
+/// lie there, and 1. Any size may be 0.
 void gemm(int64_t m, int64_t n, int64_t k, float scale, matrix<const float> a,
           matrix<const float> b, matrix<float> c, bool add = false);
 void gemm(int64_t m, int64_t n, int64_t k, double scale, matrix<const double> a,
