@@ -348,6 +348,48 @@ var linear(var x, var w, std::optional<var> b) {
   return operation_call(op::linear).on(x).on(w).on(b).made();
 }
 
+var matmul(var a, var b, const matmul_options& options) {
+  return operation_call(op::matmul).on(a).on(b).with(options.ta).with(options.tb).made();
+}
+
+var einsum(std::string eq, const std::vector<var>& xs) {
+  return operation_call(op::einsum).with(eq).on(xs).made();
+}
+
+var conv(var x, var w, std::optional<var> b, const conv_options& options) {
+  return operation_call(op::conv).on(x).on(w).on(b).with(options.stride).with(options.padding)
+    .with(options.dilation).with(options.groups).with(options.output_padding).made();
+}
+
+var conv_transpose(var x, var w, std::optional<var> b, const conv_transpose_options& options) {
+  return operation_call(op::conv_transpose).on(x).on(w).on(b).with(options.stride)
+    .with(options.padding).with(options.dilation).with(options.groups)
+    .with(options.output_padding).made();
+}
+
+var unfold(var x, std::vector<uint32_t> kernel, const unfold_options& options) {
+  return operation_call(op::unfold).on(x).with(kernel).with(options.stride).with(options.padding)
+    .made();
+}
+
+var max_pool(var x, std::vector<uint32_t> kernel, const max_pool_options& options) {
+  return operation_call(op::max_pool).on(x).with(kernel).with(options.stride)
+    .with(options.padding).made();
+}
+
+var avg_pool(var x, std::vector<uint32_t> kernel, const avg_pool_options& options) {
+  return operation_call(op::avg_pool).on(x).with(kernel).with(options.stride)
+    .with(options.padding).made();
+}
+
+var global_avg_pool(var x) {
+  return operation_call(op::global_avg_pool).on(x).made();
+}
+
+var upsample(var x, std::vector<uint32_t> scale, const upsample_options& options) {
+  return operation_call(op::upsample).on(x).with(scale).with(options.mode).made();
+}
+
 var softmax(var x, uint32_t dim) {
   return operation_call(op::softmax).on(x).with(dim).made();
 }
@@ -379,6 +421,24 @@ var attention(var q, var k, var v, const attention_options& options) {
 var rope(var x, const rope_options& options) {
   return operation_call(op::rope).on(x).with(options.base).with(options.start)
     .with(options.interleaved).made();
+}
+
+var rnn(var x, var w_ih, var w_hh, std::optional<var> b_ih, std::optional<var> b_hh,
+    std::optional<var> h0, std::optional<var> c0, const rnn_options& options) {
+  return operation_call(op::rnn).on(x).on(w_ih).on(w_hh).on(b_ih).on(b_hh).on(h0).on(c0)
+    .with(options.reverse).with(options.out).made();
+}
+
+var gru(var x, var w_ih, var w_hh, std::optional<var> b_ih, std::optional<var> b_hh,
+    std::optional<var> h0, std::optional<var> c0, const gru_options& options) {
+  return operation_call(op::gru).on(x).on(w_ih).on(w_hh).on(b_ih).on(b_hh).on(h0).on(c0)
+    .with(options.reverse).with(options.out).made();
+}
+
+var lstm(var x, var w_ih, var w_hh, std::optional<var> b_ih, std::optional<var> b_hh,
+    std::optional<var> h0, std::optional<var> c0, const lstm_options& options) {
+  return operation_call(op::lstm).on(x).on(w_ih).on(w_hh).on(b_ih).on(b_hh).on(h0).on(c0)
+    .with(options.reverse).with(options.out).made();
 }
 
 var sum(var x, const sum_options& options) {
@@ -459,8 +519,34 @@ var topk_indices(var x, uint32_t dim, uint32_t k) {
   return operation_call(op::topk_indices).on(x).with(dim).with(k).made();
 }
 
-var cross_entropy(var logits, var targets) {
-  return operation_call(op::cross_entropy).on(logits).on(targets).made();
+var cross_entropy(var logits, var targets, const cross_entropy_options& options) {
+  return operation_call(op::cross_entropy).on(logits).on(targets).with(options.reduce)
+    .with(options.ignore_index).with(options.smoothing).on(options.class_weights).made();
+}
+
+var nll(var log_probs, var targets, const nll_options& options) {
+  return operation_call(op::nll).on(log_probs).on(targets).with(options.reduce)
+    .with(options.ignore_index).made();
+}
+
+var bce_logits(var logits, var targets, const bce_logits_options& options) {
+  return operation_call(op::bce_logits).on(logits).on(targets).with(options.reduce).made();
+}
+
+var mse(var a, var b, const mse_options& options) {
+  return operation_call(op::mse).on(a).on(b).with(options.reduce).made();
+}
+
+var l1(var a, var b, const l1_options& options) {
+  return operation_call(op::l1).on(a).on(b).with(options.reduce).made();
+}
+
+var huber(var a, var b, double delta, const huber_options& options) {
+  return operation_call(op::huber).on(a).on(b).with(delta).with(options.reduce).made();
+}
+
+var kl(var log_q, var p, const kl_options& options) {
+  return operation_call(op::kl).on(log_q).on(p).with(options.reduce).made();
 }
 
 } // namespace moxzi::device

@@ -15,6 +15,12 @@
 /// absent, its operation's sentence or the named reference says.
 namespace moxzi::device {
 
+enum class mode_choice : int64_t { nearest, linear };
+
+enum class out_choice : int64_t { sequence, last, cell };
+
+enum class reduce_choice : int64_t { mean, sum, none };
+
 // -- sources
 
 /// What `full` can be told beside its operands.
@@ -395,6 +401,98 @@ var logical_xor(var a, var b);
 /// As torch.nn.functional.linear.
 var linear(var x, var w, std::optional<var> b = {});
 
+/// What `matmul` can be told beside its operands.
+struct matmul_options {
+  std::optional<bool> ta = {};
+  std::optional<bool> tb = {};
+};
+
+/// a [.., m, k] times b [.., k, n]; `ta` and `tb` say that the last two dimensions come swapped,
+/// leading ones broadcast.
+/// As torch.matmul.
+var matmul(var a, var b, const matmul_options& options = {});
+
+/// The sum of products that `eq` writes, as "bij,bjk->bik": one letter for each dimension of each
+/// x; letters that the result lacks are summed over.
+/// As torch.einsum.
+var einsum(std::string eq, const std::vector<var>& xs);
+
+/// What `conv` can be told beside its operands.
+struct conv_options {
+  std::optional<std::vector<uint32_t>> stride = {};
+  std::optional<std::vector<uint32_t>> padding = {};
+  std::optional<std::vector<uint32_t>> dilation = {};
+  std::optional<uint32_t> groups = {};
+  std::optional<std::vector<uint32_t>> output_padding = {};
+};
+
+/// Cross-correlation of x [batch, in, ..] with w [out, in / groups, ..], plus b [out] if given,
+/// over 1 to 3 spatial dimensions; lists have one entry for each or one for all.
+/// As torch.nn.functional.conv2d.
+var conv(var x, var w, std::optional<var> b = {}, const conv_options& options = {});
+
+/// What `conv_transpose` can be told beside its operands.
+struct conv_transpose_options {
+  std::optional<std::vector<uint32_t>> stride = {};
+  std::optional<std::vector<uint32_t>> padding = {};
+  std::optional<std::vector<uint32_t>> dilation = {};
+  std::optional<uint32_t> groups = {};
+  std::optional<std::vector<uint32_t>> output_padding = {};
+};
+
+/// The gradient of conv as an operation: x [batch, in, ..] spread by w [in, out / groups, ..],
+/// plus b [out] if given.
+/// As torch.nn.functional.conv_transpose2d.
+var conv_transpose(var x, var w, std::optional<var> b = {},
+    const conv_transpose_options& options = {});
+
+/// What `unfold` can be told beside its operands.
+struct unfold_options {
+  std::optional<std::vector<uint32_t>> stride = {};
+  std::optional<std::vector<uint32_t>> padding = {};
+};
+
+/// The windows of x [batch, channels, height, width] as columns: [batch, channels · places of a
+/// window, windows]; `stride` is 1 unless given.
+/// As torch.nn.functional.unfold.
+var unfold(var x, std::vector<uint32_t> kernel, const unfold_options& options = {});
+
+/// What `max_pool` can be told beside its operands.
+struct max_pool_options {
+  std::optional<std::vector<uint32_t>> stride = {};
+  std::optional<std::vector<uint32_t>> padding = {};
+};
+
+/// The largest of each window of x [batch, channels, ..], over 1 to 3 spatial dimensions;
+/// `stride` is the kernel unless given.
+/// As torch.nn.functional.max_pool2d.
+var max_pool(var x, std::vector<uint32_t> kernel, const max_pool_options& options = {});
+
+/// What `avg_pool` can be told beside its operands.
+struct avg_pool_options {
+  std::optional<std::vector<uint32_t>> stride = {};
+  std::optional<std::vector<uint32_t>> padding = {};
+};
+
+/// The mean of each window of x [batch, channels, ..], zeros of the padding counted, over 1 to 3
+/// spatial dimensions.
+/// As torch.nn.functional.avg_pool2d.
+var avg_pool(var x, std::vector<uint32_t> kernel, const avg_pool_options& options = {});
+
+/// The mean over all spatial dimensions of x [batch, channels, ..]: [batch, channels].
+/// As torch.nn.functional.adaptive_avg_pool2d.
+var global_avg_pool(var x);
+
+/// What `upsample` can be told beside its operands.
+struct upsample_options {
+  std::optional<mode_choice> mode = {};
+};
+
+/// x [batch, channels, ..] with spatial sizes times `scale`: repeated (nearest, unless given) or
+/// interpolated between centres (linear).
+/// As torch.nn.functional.interpolate.
+var upsample(var x, std::vector<uint32_t> scale, const upsample_options& options = {});
+
 // -- normalisation, attention, recurrence
 
 /// e to the power of x over the sum of these along `dim`.
@@ -468,6 +566,42 @@ struct rope_options {
 /// 10000, start 0.
 /// As Su et al., RoFormer.
 var rope(var x, const rope_options& options = {});
+
+/// What `rnn` can be told beside its operands.
+struct rnn_options {
+  std::optional<bool> reverse = {};
+  std::optional<out_choice> out = {};
+};
+
+/// h = tanh(w_ih · x + b_ih + w_hh · h + b_hh) over x [batch, time, in], from h0 [batch,
+/// hidden] or zeros: all h [batch, time, hidden] or the last.
+/// As torch.nn.RNN.
+var rnn(var x, var w_ih, var w_hh, std::optional<var> b_ih = {}, std::optional<var> b_hh = {},
+    std::optional<var> h0 = {}, std::optional<var> c0 = {}, const rnn_options& options = {});
+
+/// What `gru` can be told beside its operands.
+struct gru_options {
+  std::optional<bool> reverse = {};
+  std::optional<out_choice> out = {};
+};
+
+/// A gated recurrence over x [batch, time, in]: all states [batch, time, hidden] or the last;
+/// gates in PyTorch's order (reset, update, new).
+/// As torch.nn.GRU.
+var gru(var x, var w_ih, var w_hh, std::optional<var> b_ih = {}, std::optional<var> b_hh = {},
+    std::optional<var> h0 = {}, std::optional<var> c0 = {}, const gru_options& options = {});
+
+/// What `lstm` can be told beside its operands.
+struct lstm_options {
+  std::optional<bool> reverse = {};
+  std::optional<out_choice> out = {};
+};
+
+/// Long short-term memory over x [batch, time, in]: all states [batch, time, hidden], the last,
+/// or the last cell; gates in PyTorch's order (input, forget, cell, output).
+/// As torch.nn.LSTM.
+var lstm(var x, var w_ih, var w_hh, std::optional<var> b_ih = {}, std::optional<var> b_hh = {},
+    std::optional<var> h0 = {}, std::optional<var> c0 = {}, const lstm_options& options = {});
 
 // -- reductions
 
@@ -631,10 +765,78 @@ var topk_indices(var x, uint32_t dim, uint32_t k);
 
 // -- losses
 
-/// The mean over rows of -log softmax(logits [rows, classes]) at targets [rows], in natural
-/// logarithms.
+/// What `cross_entropy` can be told beside its operands.
+struct cross_entropy_options {
+  std::optional<reduce_choice> reduce = {};
+  std::optional<int64_t> ignore_index = {};
+  std::optional<double> smoothing = {};
+  std::optional<var> class_weights = {};
+};
+
+/// -log softmax(logits [rows, classes]) at targets [rows], in natural logarithms, joined over the
+/// rows whose target is not `ignore_index`; a share `smoothing` of each target is given to all
+/// classes. class_weights take no gradient.
 /// As torch.nn.functional.cross_entropy.
-var cross_entropy(var logits, var targets);
+var cross_entropy(var logits, var targets, const cross_entropy_options& options = {});
+
+/// What `nll` can be told beside its operands.
+struct nll_options {
+  std::optional<reduce_choice> reduce = {};
+  std::optional<int64_t> ignore_index = {};
+};
+
+/// -log_probs [rows, classes] at targets [rows], joined over the rows whose target is not
+/// `ignore_index`.
+/// As torch.nn.functional.nll_loss.
+var nll(var log_probs, var targets, const nll_options& options = {});
+
+/// What `bce_logits` can be told beside its operands.
+struct bce_logits_options {
+  std::optional<reduce_choice> reduce = {};
+};
+
+/// The binary cross entropy of sigmoid(logits) and targets from 0 to 1, of one shape, as mean
+/// unless `reduce` says else.
+/// As torch.nn.functional.binary_cross_entropy_with_logits.
+var bce_logits(var logits, var targets, const bce_logits_options& options = {});
+
+/// What `mse` can be told beside its operands.
+struct mse_options {
+  std::optional<reduce_choice> reduce = {};
+};
+
+/// (a - b)², of one shape, as mean unless `reduce` says else.
+/// As torch.nn.functional.mse_loss.
+var mse(var a, var b, const mse_options& options = {});
+
+/// What `l1` can be told beside its operands.
+struct l1_options {
+  std::optional<reduce_choice> reduce = {};
+};
+
+/// |a - b|, of one shape, as mean unless `reduce` says else.
+/// As torch.nn.functional.l1_loss.
+var l1(var a, var b, const l1_options& options = {});
+
+/// What `huber` can be told beside its operands.
+struct huber_options {
+  std::optional<reduce_choice> reduce = {};
+};
+
+/// (a - b)² / 2 where |a - b| ≤ delta, else delta · (|a - b| - delta / 2); as mean unless
+/// `reduce` says else.
+/// As torch.nn.functional.huber_loss.
+var huber(var a, var b, double delta, const huber_options& options = {});
+
+/// What `kl` can be told beside its operands.
+struct kl_options {
+  std::optional<reduce_choice> reduce = {};
+};
+
+/// p · (log p - log_q), 0 where p is 0, of one shape, as mean over all elements unless `reduce`
+/// says else.
+/// As torch.nn.functional.kl_div.
+var kl(var log_q, var p, const kl_options& options = {});
 
 // -- operators
 

@@ -1,6 +1,6 @@
 #include "device/aten/kernels.hpp"
 
-#include <limits>
+#include <algorithm>
 
 #include "device/host_executable.hpp"
 
@@ -37,27 +37,6 @@ void embedding_backward(const aten_call& call, index_watch& watch) {
   out.copy_(at::embedding_dense_backward(as_rows(gradient), ids, out.size(0), -1, false));
 }
 
-constexpr int64_t nothing_ignored = std::numeric_limits<int64_t>::min();
-
-void cross_entropy(const aten_call& call, index_watch& watch) {
-  auto& logits = call.inputs[0];
-  auto loss = call.outputs[0];
-  auto targets = checked(call.inputs[1], "targets", logits.size(1), watch);
-  if (logits.numel() == 0) {
-    loss.fill_(std::numeric_limits<double>::quiet_NaN());
-    return;
-  }
-  auto logs = at::_log_softmax(logits, 1, false);
-  auto total = at::empty({}, logits.options());
-  at::nll_loss_forward_out(loss, total, logs, targets, {}, at::Reduction::Mean, nothing_ignored);
-  if (call.outputs.size() < 2) return;
-  auto one = at::ones({}, logits.options());
-  auto picked =
-    at::nll_loss_backward(one, logs, targets, {}, at::Reduction::Mean, nothing_ignored, total);
-  auto gradient = call.outputs[1];
-  at::_log_softmax_backward_data_out(gradient, picked, logs, 1, logits.scalar_type());
-}
-
 // -- linear --------------------------------------------------------------------
 
 void linear(const aten_call& call, index_watch&) {
@@ -86,10 +65,12 @@ void linear_bias_backward(const aten_call& call, index_watch&) {
 
 } // namespace
 
-at::Tensor checked(const at::Tensor& ids, const char* name, int64_t limit, index_watch& watch) {
+at::Tensor checked(const at::Tensor& ids, const char* name, int64_t limit, index_watch& watch,
+                   std::optional<int64_t> ignored) {
   auto wide = ids.reshape({-1}).to(at::kLong);
   if (wide.numel() == 0) return wide;
   auto wrong = wide.lt(0).logical_or_(wide.ge(limit));
+  if (ignored) wrong.logical_and_(wide.ne(*ignored));
   if (watch.named && !watch.first && wrong.any().item<bool>()) {
     const auto first = wrong.to(at::kByte).argmax().item<int64_t>();
     index_fault(watch.first.emplace(), name, wide[first].item<int64_t>(), limit);
@@ -111,17 +92,14 @@ at::Tensor widened(const at::Tensor& x) {
 aten_kernel find_kernel(op id) noexcept {
   if (auto* found = find_normalisation_kernel(id)) return found;
   if (auto* found = find_attention_kernel(id)) return found;
-  for (auto* find : {find_moving_kernel, find_picking_kernel, find_reduction_kernel,
-                     find_order_kernel})
+  for (auto* find :
+       {find_moving_kernel, find_picking_kernel, find_reduction_kernel, find_order_kernel})
     if (auto* kernel = find(id)) return kernel;
   switch (id) {
     case op::embedding:
       return embedding;
     case op::embedding_backward:
       return embedding_backward;
-    case op::cross_entropy:
-    case op::cross_entropy_train:
-      return cross_entropy;
     case op::linear:
       return linear;
     case op::linear_input_backward:
@@ -131,8 +109,18 @@ aten_kernel find_kernel(op id) noexcept {
     case op::linear_bias_backward:
       return linear_bias_backward;
     default:
-      return nullptr;
+      break;
   }
+  for (auto find :
+       {find_product_kernel, find_pooling_kernel, find_loss_kernel, find_recurrent_kernel})
+    if (auto kernel = find(id)) return kernel;
+  return nullptr;
+}
+
+at::Tensor at_least_f32(const at::Tensor& x) {
+  const bool half =
+    x.defined() && (x.scalar_type() == at::kHalf || x.scalar_type() == at::kBFloat16);
+  return half ? x.to(at::kFloat) : x;
 }
 
 at::ScalarType scalar_type(elem type) {

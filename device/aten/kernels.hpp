@@ -43,6 +43,10 @@ aten_kernel find_kernel(op id) noexcept;
 // One function per file of kernels; each knows some rows and answers null for the others.
 aten_kernel find_normalisation_kernel(op id) noexcept;
 aten_kernel find_attention_kernel(op id) noexcept;
+aten_kernel find_product_kernel(op id) noexcept;
+aten_kernel find_pooling_kernel(op id) noexcept;
+aten_kernel find_loss_kernel(op id) noexcept;
+aten_kernel find_recurrent_kernel(op id) noexcept;
 
 // Each knows the rows of one file and answers null for the others.
 aten_kernel find_moving_kernel(op id) noexcept;
@@ -52,8 +56,12 @@ aten_kernel find_order_kernel(op id) noexcept;
 
 // -- shared by kernels ---------------------------------------------------------
 
-/// The indices as one row of i64, all of them in range.
-at::Tensor checked(const at::Tensor& ids, const char* name, int64_t limit, index_watch& watch);
+/// The indices as one row of i64, all of them in range; one that is `ignored` needn't be, and
+/// becomes some index that is.
+at::Tensor checked(const at::Tensor& ids, const char* name, int64_t limit, index_watch& watch,
+                   std::optional<int64_t> ignored = {});
+/// Half precision as f32, anything else as it is.
+at::Tensor at_least_f32(const at::Tensor& x);
 /// Integers of a type that few of ATen's operators know, seen as signed ones: for what only moves
 /// them.
 at::Tensor seen_signed(const at::Tensor& x);

@@ -67,6 +67,14 @@ enum class op : uint16_t {
   slice_backward = 1100,          // with steps
   repeat_backward = 1101,
   cumprod_backward = 1102,
+
+  // products, windows, losses, recurrence
+  einsum_backward = 1200, conv_weight_backward = 1201,
+  max_pool_train = 1202,          // max_pool, and where each largest was as the second result
+  max_pool_backward = 1203, avg_pool_backward = 1204, unfold_backward = 1205,
+  upsample_backward = 1206, nll_backward = 1207,
+  rnn_train = 1208, rnn_backward = 1209, gru_train = 1210, gru_backward = 1211,
+  gru_start_backward = 1212, lstm_train = 1213, lstm_backward = 1214,
 };
 
 // clang-format on

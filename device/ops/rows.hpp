@@ -22,10 +22,16 @@ std::vector<row> arithmetic_rows();
 std::vector<row> comparison_rows();
 std::vector<row> activation_rows();
 std::vector<row> linear_rows();
+std::vector<row> matmul_rows();
+std::vector<row> convolution_rows();
+std::vector<row> pooling_rows();
+std::vector<row> recurrent_rows();
 std::vector<row> loss_rows();
 std::vector<row> softmax_rows();
 std::vector<row> normalisation_rows();
 std::vector<row> attention_rows();
+/// Part of `loss_rows`.
+std::vector<row> difference_loss_rows();
 /// What gradients of any row need.
 std::vector<row> gradient_rows();
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -93,32 +92,6 @@ bool linear_bias_backward(const kernel_call& call, fault&) {
     for (int64_t r = 0; r < rows; ++r) sum += get(g, r * out.elements + o);
     set(out, o, sum);
   }
-  return true;
-}
-
-// -- loss ----------------------------------------------------------------------
-
-/// Both rows: with a second output also the gradient.
-bool cross_entropy(const kernel_call& call, fault& why) {
-  auto &logits = call.inputs[0], &targets = call.inputs[1];
-  auto rows = logits.dims[0], classes = logits.dims[1];
-  double loss = 0;
-  for (int64_t r = 0; r < rows; ++r) {
-    auto target = get_integer(targets, r);
-    if (target < 0 || target >= classes) return index_fault(why, "targets", target, classes);
-    auto highest = -std::numeric_limits<double>::infinity();
-    for (int64_t c = 0; c < classes; ++c) highest = std::max(highest, get(logits, r * classes + c));
-    double sum = 0;
-    for (int64_t c = 0; c < classes; ++c) sum += std::exp(get(logits, r * classes + c) - highest);
-    loss += highest + std::log(sum) - get(logits, r * classes + target);
-    if (call.outputs.size() < 2) continue;
-    for (int64_t c = 0; c < classes; ++c) {
-      auto share = std::exp(get(logits, r * classes + c) - highest) / sum;
-      set(call.outputs[1], r * classes + c,
-          (share - (c == target ? 1 : 0)) / static_cast<double>(rows));
-    }
-  }
-  set(call.outputs[0], 0, loss / static_cast<double>(rows));
   return true;
 }
 
@@ -263,12 +236,13 @@ kernel_function find_kernel(op id) noexcept {
       return linear_weight_backward;
     case op::linear_bias_backward:
       return linear_bias_backward;
-    case op::cross_entropy:
-    case op::cross_entropy_train:
-      return cross_entropy;
     default:
-      return nullptr;
+      break;
   }
+  for (auto find :
+       {find_product_kernel, find_pooling_kernel, find_loss_kernel, find_recurrent_kernel})
+    if (auto kernel = find(id)) return kernel;
+  return nullptr;
 }
 
 } // namespace moxzi::device::reference

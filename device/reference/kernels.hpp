@@ -29,6 +29,10 @@ kernel_function find_moving_kernel(op id) noexcept;
 kernel_function find_picking_kernel(op id) noexcept;
 kernel_function find_reduction_kernel(op id) noexcept;
 kernel_function find_order_kernel(op id) noexcept;
+kernel_function find_product_kernel(op id) noexcept;
+kernel_function find_pooling_kernel(op id) noexcept;
+kernel_function find_loss_kernel(op id) noexcept;
+kernel_function find_recurrent_kernel(op id) noexcept;
 
 // What `host_kernels` has beside.
 void add(void* sum, const void* more, uint64_t elements, elem type);

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "device/aten/host.hpp"
+#include "device/ops/options.hpp"
 #include "device/torch/indices.hpp"
 #include "device/torch/kernels.hpp"
 #include "device/torch/loops.hpp"
@@ -123,7 +125,15 @@ void cross_entropy_of(const kernel_call& call) {
   *call.outputs[0].as<T>() = static_cast<T>(loss / static_cast<double>(rows));
 }
 
+/// The mean over all rows, each with its target alone; any other form is ATen's.
+bool is_plain(const kernel_call& call) {
+  return reduction_of(call.attributes[0]) == reduction::mean
+         && std::holds_alternative<std::monostate>(call.attributes[1])
+         && real_number(call.attributes[2], 0) == 0 && call.inputs[2].dims.rank() == 0;
+}
+
 bool cross_entropy(const kernel_call& call, fault& why) {
+  if (!is_plain(call)) return aten::find_host_kernel(call.id)(call, why);
   if (!check_indices(call.inputs[1], "targets", call.inputs[0].dims[1], why)) return false;
   if (call.inputs[0].type == elem::f64)
     cross_entropy_of<double>(call);

@@ -25,10 +25,10 @@ kernel_function find_kernel(op id, elem type) noexcept {
   if (auto* kernel = find_picking_kernel(id)) return kernel;
   // Half precision has no loops of our own that compute.
   if (type == elem::f16 || type == elem::bf16) return aten::find_host_kernel(id);
-  if (auto* kernel = find_linear_kernel(id)) return kernel;
-  if (auto* kernel = find_indexing_kernel(id)) return kernel;
-  if (auto* kernel = find_normalisation_kernel(id)) return kernel;
-  if (auto* kernel = find_attention_kernel(id)) return kernel;
+  for (auto find : {find_linear_kernel, find_matmul_kernel, find_indexing_kernel,
+                    find_normalisation_kernel, find_attention_kernel, find_conv_kernel,
+                    find_pooling_kernel, find_loss_kernel, find_recurrent_kernel})
+    if (auto* kernel = find(id)) return kernel;
   if (auto* kernel = find_reduction_kernel(id, type)) return kernel;
   return aten::find_host_kernel(id);
 }

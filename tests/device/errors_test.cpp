@@ -119,7 +119,7 @@ TEST(program_errors, name_the_operation_and_both_shapes) {
   expect_refused("MXD002: program[1] narrow: start is missing or of another type",
                  [](run_request&, program& code) { code[1].attributes[1] = 1.5; });
   expect_refused("MXD002: program[9] cross_entropy: operand targets is missing",
-                 [](run_request&, program& code) { code[9].operands.pop_back(); });
+                 [](run_request&, program& code) { code[9].operands.resize(1); });
   expect_refused("MXD020: program[6] param: no parameter \"haed\"; did you mean 'head'?",
                  [](run_request&, program& code) { code[6] = param("haed"); });
   expect_refused("MXD031: program[0] input: input 1, but 1 inputs were sent",

@@ -33,7 +33,7 @@ inline operation linear(reg x, reg w, reg b = no_register) {
   return {op::linear, {x, w, b}, {}};
 }
 inline operation cross_entropy(reg logits, reg targets) {
-  return {op::cross_entropy, {logits, targets}, {}};
+  return {op::cross_entropy, {logits, targets, no_register}, {{}, {}, {}}};
 }
 
 /// Elements of a C++ type as a tensor.

@@ -119,7 +119,7 @@ TEST(device_interface, reads_the_pages_run) {
     {op::param, {}, {std::string{"head"}}},
     {op::linear, {5, 6, device::no_register}, {}},
     {op::reshape, {7}, {std::vector<uint32_t>{64, 256}}},
-    {op::cross_entropy, {8, 3}, {}},
+    {op::cross_entropy, {8, 3, device::no_register}, {{}, {}, {}}},
   };
   ASSERT_NE(run.code, nullptr);
   EXPECT_EQ(*run.code, wanted);

@@ -96,6 +96,24 @@ def one_by_one(function, x, dims, keep):
     return x
 
 
+def recurrent(kind, x, w_ih, w_hh, b_ih, b_hh, h0, c0, reverse, out):
+    """PyTorch's cells, one step after the other."""
+    step = getattr(torch._VF, kind + "_cell")
+    zeros = x.new_zeros(x.shape[0], w_hh.shape[1])
+    h, c = zeros if h0 is None else h0, zeros if c0 is None else c0
+    places = list(range(x.shape[1]))
+    states = [None] * len(places)
+    for t in reversed(places) if reverse else places:
+        if kind == "lstm":
+            h, c = step(x[:, t], (h, c), w_ih, w_hh, b_ih, b_hh)
+        else:
+            h = step(x[:, t], h, w_ih, w_hh, b_ih, b_hh)
+        states[t] = h
+    if out in ("last", "cell"):
+        return h if out == "last" else c
+    return torch.stack(states, 1)
+
+
 class Call:
     def __init__(self, line):
         self.what = json.loads(line)
@@ -114,7 +132,7 @@ class Call:
     def names(self):
         found = {"torch": torch, "F": functional, "math": math, "like": like, "every": every,
                  "one_by_one": one_by_one, "attention": attention, "rope": rope,
-                 "group_norm": group_norm}
+                 "group_norm": group_norm, "recurrent": recurrent}
         for name, what in self.what["operands"].items():
             found[name + "_" * keyword.iskeyword(name)] = self.operand(what)
         for name, value in self.what["attributes"].items():
