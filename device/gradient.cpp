@@ -1,6 +1,7 @@
 #include "device/gradient.hpp"
 
 #include <map>
+#include <optional>
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
@@ -57,6 +58,11 @@ public:
     return std::move(code_);
   }
 
+  /// Why there is no gradient, if there is none.
+  const std::optional<error>& failed() const noexcept {
+    return failed_;
+  }
+
 private:
   class rule;
 
@@ -64,9 +70,12 @@ private:
 
   reg emit(operation what, size_t origin) {
     auto made = append(code_, std::move(what), code_.origins[origin]);
-    moxzi_assert(made.has_value(), "a gradient rule made a wrong operation: {}",
-                 made.error().message);
-    return *made;
+    if (made) return *made;
+    // The walk goes on from any register, and what it makes is thrown away.
+    if (!failed_)
+      failed_ = at(device_errc::op_unsupported, place_of(origin, code_.code[origin].id),
+                   "its gradient can't be made: " + made.error().message);
+    return 0;
   }
 
   /// The gradient in the shape and type of `x`.
@@ -95,6 +104,7 @@ private:
   size_t forward_;
   std::vector<adjoint> adjoints_;
   std::vector<char> needs_;
+  std::optional<error> failed_;
   std::map<std::string, std::vector<reg>> reads_; ///< where each parameter is read
 };
 
@@ -176,6 +186,7 @@ result<differentiated> differentiate(typed_program code, reg loss,
   reverse walk(std::move(code), parameters);
   walk.walk_from(loss);
   for (auto& name : parameters) out.gradients.push_back(walk.gradient_of(name));
+  if (walk.failed()) return *walk.failed();
   out.code = walk.take();
   return out;
 }

@@ -7,6 +7,8 @@ for target in $(ls tests/fuzz/*.cpp | xargs -n 1 basename -s .cpp); do
   echo "== fuzz $target, ${FUZZ_SECONDS:-600} s"
   tests/fuzz/run.sh "$target" "${FUZZ_SECONDS:-600}" 2>&1 | tail -n 3
 done
+echo "== device programs, 1,000,000 of them"
+MOXZI_MUTATIONS=1000000 build/release/bin/device_tests --gtest_filter='random_programs.*' | tail -n 4
 echo "== ShapeScript, 200,000 mutations"
 MOXZI_MUTATIONS=200000 build/release/bin/shapescript_tests --gtest_filter='mutation.*' | tail -n 4
 for preset in asan tsan; do

@@ -122,7 +122,11 @@ void pow_gradient(gradient_context& g) {
     auto below = g.emit(op::pow, {a, w.plus(b, -1)});
     g.give(0, w.mul(g.upstream(), w.mul(b, below)));
   }
-  if (g.wants(1)) g.give(1, w.mul(g.upstream(), w.mul(g.self(), w.unary(op::log, a))));
+  if (!g.wants(1)) return;
+  // Integers have no logarithm of their own.
+  auto type = static_cast<int64_t>(g.type_of(g.self()).type);
+  auto base = is_float(g.type_of(a).type) ? a : g.emit(op::cast, {a}, {type});
+  g.give(1, w.mul(g.upstream(), w.mul(g.self(), w.unary(op::log, base))));
 }
 
 void pow_scalar_gradient(gradient_context& g) {

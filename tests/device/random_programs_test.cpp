@@ -1,0 +1,295 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+#include <set>
+
+#include "device/gradient.hpp"
+#include "tests/device/backend_checks.hpp"
+#include "tests/device/row_call.hpp"
+
+// Programs put together of any rows of the table, then changed in one or two places: what is
+// accepted gives the same on every backend, what is refused costs next to nothing.
+
+namespace moxzi::device {
+
+/// Bytes asked of the heap by this thread so far (allocation_fixture.cpp).
+uint64_t allocated_bytes() noexcept;
+
+namespace {
+
+using namespace testing;
+
+constexpr uint64_t memory_bytes = 64 << 20;
+
+std::vector<param_spec> params() {
+  auto one = [](const char* name, std::vector<uint32_t> dims) -> param_spec {
+    return {.name = name, .dims = std::move(dims), .init = init_normal{1}, .type = dtype::f64};
+  };
+  return {one("m", {4, 3}), one("n", {3, 5}), one("v", {3}), one("c", {4, 1}), one("s", {})};
+}
+
+optimizer_spec optimizer() {
+  return {.name = "o",
+          .params = {"m", "n", "v", "c", "s"},
+          .lr = 0.01,
+          .beta1 = 0.9,
+          .beta2 = 0.99,
+          .eps = 1e-8};
+}
+
+/// Indices below 3, booleans, floats.
+std::vector<tensor> inputs(std::mt19937& random) {
+  std::vector<uint8_t> ids(4), flags(12);
+  std::vector<float> floats(24);
+  for (auto& id : ids) id = static_cast<uint8_t>(random() % 3);
+  for (auto& flag : flags) flag = static_cast<uint8_t>(random() % 2);
+  for (auto& x : floats) x = static_cast<float>(static_cast<int>(random() % 65) - 32) / 16;
+  return {tensor_of(elem::u8, {4}, ids), tensor_of(elem::boolean, {4, 3}, flags),
+          tensor_of(elem::f32, {2, 4, 3}, floats)};
+}
+
+/// What every program starts with: all parameters and inputs, and the last as f64.
+program sources() {
+  return {param("m"), param("n"), param("v"),
+          param("c"), param("s"), input(0),
+          input(1),   input(2),   {op::cast, {7}, {static_cast<int64_t>(dtype::f64)}}};
+}
+
+const std::vector<const row*>& rows_to_use() {
+  static const auto rows = [] {
+    std::vector<const row*> out;
+    for (auto& how : table())
+      if (!how.internal() && how.runs != row_runs::bound && how.pure) out.push_back(&how);
+    return out;
+  }();
+  return rows;
+}
+
+/// Appends up to `count` random operations that fit.
+void grow(typed_program& code, int count, std::mt19937& random) {
+  sampler samples(random(), dtype::f64);
+  for (int tries = 0; tries < 12 * count && count > 0; ++tries) {
+    auto how = rows_to_use()[random() % rows_to_use().size()];
+    auto like = how->example(samples);
+    operation made{how->id, {}, std::move(like.attributes)};
+    for (auto& operand : like.operands) {
+      // Late registers more often, so that operations build on each other.
+      auto made_so_far = static_cast<uint32_t>(code.code.size());
+      auto x = random() % 2 ? random() % made_so_far : made_so_far - 1 - random() % 4;
+      made.operands.push_back(operand ? static_cast<reg>(x) : no_register);
+    }
+    if (auto ok = append(code, std::move(made), 0); !ok) continue;
+    if (code.types.back().dims.elements() > 4096) {
+      code.code.pop_back();
+      code.types.pop_back();
+      code.seconds.pop_back();
+      code.origins.pop_back();
+      continue;
+    }
+    --count;
+  }
+}
+
+/// A valid request: asks for some registers, and trains where the end can be made one number.
+run_request valid_request(std::mt19937& random) {
+  environment where;
+  for (auto& one : params()) {
+    shape dims;
+    for (auto size : one.dims) dims.push(size);
+    where.parameters.emplace(one.name, register_type{dtype::f64, elem::f64, dims, {}});
+  }
+  run_request out{.inputs = inputs(random)};
+  for (auto& one : out.inputs) {
+    shape dims;
+    for (auto size : one.dims) dims.push(size);
+    where.inputs.push_back({one.type, dims});
+  }
+  auto typed = check(sources(), std::move(where));
+  EXPECT_TRUE(typed) << typed.error().message;
+  grow(*typed, 1 + static_cast<int>(random() % 8), random);
+  auto last = static_cast<reg>(typed->code.size() - 1);
+  for (int i = 0; i < 3; ++i) out.tensors.push_back(last - static_cast<reg>(random() % 4));
+  auto& type = typed->types[last];
+  if (is_float(type.type) && find_row(op::sum)) {
+    typed->code.push_back({op::sum, {last}, {{}, {}}});
+    out.scalars = {last + 1};
+    if (random() % 2) out.train = train_spec{.loss = last + 1, .optimizer = "o", .clip = 1.0};
+  }
+  out.code = shared(std::move(typed->code));
+  return out;
+}
+
+uint32_t odd_number(std::mt19937& random) {
+  constexpr uint32_t odd[] = {0, 1, 2, 3, 4, 5, 64, 0x7fffffff, 0x80000000, 0xffffffff};
+  return odd[random() % std::size(odd)];
+}
+
+void mutate_attribute(attribute& value, std::mt19937& random) {
+  if (auto integer = std::get_if<int64_t>(&value)) {
+    *integer = odd_number(random);
+  } else if (auto number = std::get_if<double>(&value)) {
+    constexpr double odd[] = {0, -1, 1e300, 0.5, HUGE_VAL};
+    *number = odd[random() % std::size(odd)];
+  } else if (auto list = std::get_if<std::vector<uint32_t>>(&value)) {
+    if (list->empty() || random() % 3 == 0)
+      list->push_back(odd_number(random));
+    else
+      (*list)[random() % list->size()] = odd_number(random);
+  } else if (auto text = std::get_if<std::string>(&value)) {
+    *text += "x";
+  } else {
+    value = random() % 2 ? attribute{int64_t{1}} : attribute{true};
+  }
+}
+
+void mutate(run_request& request, std::mt19937& random) {
+  auto code = *request.code;
+  auto& place = code[random() % code.size()];
+  switch (random() % 6) {
+    case 0:
+      if (!place.operands.empty())
+        place.operands[random() % place.operands.size()] =
+          random() % 8 ? static_cast<reg>(random() % code.size()) : odd_number(random);
+      break;
+    case 1:
+    case 2:
+      if (!place.attributes.empty())
+        mutate_attribute(place.attributes[random() % place.attributes.size()], random);
+      break;
+    case 3: {
+      // Another operation with as many operands.
+      auto how = rows_to_use()[random() % rows_to_use().size()];
+      place.id = how->id;
+      break;
+    }
+    case 4: {
+      auto& sent = request.inputs[random() % request.inputs.size()];
+      if (random() % 2 && !sent.dims.empty())
+        sent.dims[random() % sent.dims.size()] = odd_number(random);
+      break;
+    }
+    default:
+      if (random() % 2)
+        std::swap(place, code[random() % code.size()]);
+      else
+        place.operands.push_back(0);
+  }
+  request.code = shared(std::move(code));
+}
+
+/// True if a last bit that differs may make another number of the result: what is cut or compared.
+bool is_steady(const program& code) {
+  static const std::set<std::string_view> jumps{
+    "rem",  "max",   "min",  "maximum",   "minimum", "relu",        "leaky_relu",
+    "elu",  "clamp", "abs",  "norm",      "sort",    "topk_values", "max_pool",
+    "prod", "pow",   "cast", "mask_fill", "where",   "l1",          "huber"};
+  return std::ranges::all_of(code, [](const operation& one) {
+    auto how = find_row(one.id);
+    if (one.id == op::cast) {
+      auto to = std::get<int64_t>(one.attributes[0]);
+      return to == static_cast<int64_t>(dtype::f32) || to == static_cast<int64_t>(dtype::f64);
+    }
+    return how->runs == row_runs::bound || (how->gradient && !jumps.contains(how->name));
+  });
+}
+
+std::string named(const program& code) {
+  std::string out;
+  for (auto& one : code)
+    out += fmt::format("{}({}) ", find_row(one.id)->name, fmt::join(one.operands, ","));
+  return out;
+}
+
+/// Elements are as near as f64 lets them be where the largest is as large as it is.
+void expect_same(const run_reply& got, const run_reply& wanted, const program& code,
+                 uint32_t seed) {
+  ASSERT_EQ(got.tensors.size(), wanted.tensors.size()) << "seed " << seed;
+  for (size_t i = 0; i < got.tensors.size(); ++i) {
+    ASSERT_EQ(got.tensors[i].dims, wanted.tensors[i].dims) << "seed " << seed;
+    ASSERT_EQ(got.tensors[i].type, wanted.tensors[i].type) << "seed " << seed;
+    auto a = values_of(got.tensors[i]), b = values_of(wanted.tensors[i]);
+    double largest = 1;
+    for (auto x : b)
+      if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+    for (size_t n = 0; n < a.size(); ++n) {
+      // What 0 times infinity is made of differs between libraries.
+      if (a[n] == b[n] || !std::isfinite(a[n]) || !std::isfinite(b[n]) || largest > 1e12) continue;
+      auto narrow = got.tensors[i].type != elem::f64;
+      ASSERT_NEAR(a[n], b[n], largest * (narrow ? 1e-4 : 1e-7))
+        << "seed " << seed << " tensor " << i << " element " << n << ": " << named(code);
+    }
+  }
+}
+
+class cores {
+public:
+  cores()
+      : reference_(make_reference_backend(), {.memory_bytes = memory_bytes, .plans_max = 4}),
+        processor_(opened("cpu"), {.memory_bytes = memory_bytes, .plans_max = 4}) {
+    for (auto core : {&reference_, &processor_}) {
+      EXPECT_TRUE(core->define_params("a", params()));
+      EXPECT_TRUE(core->define_optimizer("a", optimizer()));
+    }
+  }
+
+  void run(uint32_t seed) {
+    std::mt19937 random(seed);
+    auto request = valid_request(random);
+    if (random() % 4) mutate(request, random);
+    auto before = allocated_bytes();
+    auto right = reference_.run("a", request);
+    auto took = allocated_bytes() - before;
+    auto got = processor_.run("a", request);
+    ASSERT_EQ(right.has_value(), got.has_value())
+      << "seed " << seed << ": " << (right ? got : right).error().message;
+    if (!right) {
+      ++refused;
+      // What only running it shows was planned before.
+      if (right.error().code != device_errc::index_range) worst = std::max(worst, took);
+      EXPECT_EQ(right.error().message, got.error().message) << "seed " << seed;
+      return;
+    }
+    ++accepted;
+    // Training would make the two differ more and more.
+    if (request.train) again();
+    if (!is_steady(*request.code)) return;
+    ++compared;
+    expect_same(*got, *right, *request.code, seed);
+  }
+
+  int accepted = 0, refused = 0, compared = 0;
+  uint64_t worst = 0;
+
+private:
+  void again() {
+    for (auto core : {&reference_, &processor_}) {
+      core->drop_space("a");
+      EXPECT_TRUE(core->define_params("a", params()));
+      EXPECT_TRUE(core->define_optimizer("a", optimizer()));
+    }
+  }
+
+  device_core reference_, processor_;
+};
+
+// MOXZI_MUTATIONS asks for another number of them.
+TEST(random_programs, give_the_same_everywhere_or_are_refused_cheaply) {
+  auto asked = std::getenv("MOXZI_MUTATIONS");
+  auto count = asked ? static_cast<uint32_t>(std::atoi(asked)) : 50'000u;
+  cores all;
+  for (uint32_t seed = 0; seed < count; ++seed) {
+    all.run(seed);
+    if (HasFailure()) return;
+  }
+  std::printf("%d accepted (%d compared), %d refused; a refused one took at most %llu bytes\n",
+              all.accepted, all.compared, all.refused, static_cast<unsigned long long>(all.worst));
+  auto share = static_cast<double>(all.accepted) / count;
+  EXPECT_GE(share, 0.2);
+  EXPECT_LE(share, 0.8);
+  EXPECT_LT(all.worst, 1u << 20);
+}
+
+} // namespace
+} // namespace moxzi::device
