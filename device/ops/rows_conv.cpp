@@ -165,7 +165,7 @@ reg weights_from(gradient_context& g, reg gradient, reg x, const shape& w) {
 /// The sum over all places of each channel.
 void give_bias(gradient_context& g) {
   if (!g.wants(2)) return;
-  auto& dims = g.type_of(g.upstream()).dims;
+  auto dims = g.type_of(g.upstream()).dims;
   std::vector<uint32_t> one(dims.rank() - 1, 1);
   one[0] = static_cast<uint32_t>(dims[1]);
   auto sum = g.emit(op::sum_to, {g.upstream()}, {one});

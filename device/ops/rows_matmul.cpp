@@ -51,7 +51,7 @@ result<register_type> infer_matmul(const rule_context& c) {
 }
 
 reg as_matrix(gradient_context& g, reg x) {
-  auto& dims = g.type_of(x).dims;
+  auto dims = g.type_of(x).dims;
   if (dims.rank() == 2) return x;
   auto rows = dims.elements() / std::max<int64_t>(dims.last(), 1);
   if (dims.last() == 0) {

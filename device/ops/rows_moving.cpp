@@ -232,7 +232,7 @@ result<register_type> infer_pad(const rule_context& c) {
 
 void pad_gradient(gradient_context& g) {
   auto part = g.upstream();
-  auto& dims = g.type_of(g.operand(0)).dims;
+  auto dims = g.type_of(g.operand(0)).dims;
   for (size_t i = 0; i < dims.rank(); ++i)
     if (dims[i] != g.type_of(part).dims[i])
       part =

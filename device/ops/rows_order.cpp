@@ -91,7 +91,7 @@ void cumprod_gradient(gradient_context& g) {
 
 /// Back to where the values came from.
 void returned(gradient_context& g, reg places) {
-  auto& x = g.type_of(g.operand(0));
+  auto x = g.type_of(g.operand(0));
   auto zeros = g.emit(op::full, {}, {sizes_of(x.dims), 0.0, static_cast<int64_t>(x.type)});
   g.give(0, g.emit(op::scatter, {zeros, places, g.upstream()}, {g.attr(0)}));
 }

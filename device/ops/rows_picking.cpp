@@ -43,7 +43,7 @@ result<register_type> infer_gather(const rule_context& c) {
 
 /// Zeros like operand `n`.
 reg zeros_like(gradient_context& g, size_t n) {
-  auto& like = g.type_of(g.operand(n));
+  auto like = g.type_of(g.operand(n));
   return g.emit(op::full, {}, {sizes_of(like.dims), 0.0, static_cast<int64_t>(like.type)});
 }
 
@@ -168,7 +168,7 @@ void scatter_gradient(gradient_context& g) {
   auto ids = g.operand(1), up = g.upstream();
   if (g.wants(0)) g.give(0, g.emit(op::scatter, {up, ids, zeros_like(g, 2)}, {g.attr(0)}));
   if (!g.wants(2)) return;
-  auto& dims = g.type_of(ids).dims;
+  auto dims = g.type_of(ids).dims;
   auto number = static_cast<int64_t>(dtype::i64);
   auto order = g.emit(op::reshape, {g.emit(op::arange, {}, {int64_t{0}, dims.elements(), {}, {}})},
                       {sizes_of(dims)});
