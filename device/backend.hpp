@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "device/draws.hpp"
 #include "device/plan.hpp"
 #include "device/program.hpp"
 
@@ -83,8 +84,11 @@ struct run_arguments {
   std::span<const tensor> inputs;        ///< the request's; lengths were checked
   std::span<void* const> parameters;     ///< address of each of `plan::parameters`
   std::span<const optimizer_step> steps; ///< empty = no training
-  std::optional<double> clip;            ///< bound of the L2 norm over all steps' gradients
-  std::optional<double> clip_value;      ///< bound of each element, before that
+  /// Where each of `plan::writes` goes when the run has succeeded, before the training step.
+  std::span<void* const> writes = {};
+  draw_keys draws = {};
+  std::optional<double> clip;       ///< bound of the L2 norm over all steps' gradients
+  std::optional<double> clip_value; ///< bound of each element, before that
   bool accumulate = false;     ///< add to what was gathered instead of stepping; nothing is clipped
   bool skip_nonfinite = false; ///< do neither if a gradient is NaN or infinite
 };
@@ -153,7 +157,7 @@ struct backend_options {
 
 /// Changes whenever this header, `plan.hpp` or `program.hpp` change: the daemon and a plugin are of
 /// one build.
-inline constexpr uint32_t plugin_version = 3;
+inline constexpr uint32_t plugin_version = 4;
 
 /// A plugin exports, with C linkage,
 ///   `uint32_t moxzi_device_plugin_version()` and

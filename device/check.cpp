@@ -42,17 +42,10 @@ public:
   }
 
   result<register_type> parameter(const std::string& name) const override {
-    auto& known = all_.where.parameters;
-    auto found = known.find(name);
-    if (found == known.end())
-      return complain(device_errc::unknown_parameter, "no parameter \"{}\"", name);
-    auto type = found->second;
-    // The same parameter read twice has the same axes.
-    if (type.factors.size() != type.dims.rank()) {
-      type.factors = fresh_axes(type.dims);
-      known.find(name)->second.factors = type.factors;
-    }
-    return type;
+    return named(all_.where.parameters, device_errc::unknown_parameter, "parameter", name);
+  }
+  result<register_type> value(const std::string& name) const override {
+    return named(all_.where.values, device_errc::unknown_value, "stored value", name);
   }
 
   result<register_type> second(size_t operand) const override {
@@ -64,6 +57,17 @@ public:
   }
 
 private:
+  result<register_type> named(std::map<std::string, register_type, std::less<>>& known,
+                              device_errc otherwise, std::string_view kind,
+                              const std::string& name) const {
+    auto found = known.find(name);
+    if (found == known.end()) return complain(otherwise, "no {} \"{}\"", kind, name);
+    // Read twice, it has the same axes.
+    auto& type = found->second;
+    if (type.factors.size() != type.dims.rank()) type.factors = fresh_axes(type.dims);
+    return type;
+  }
+
   std::vector<axis_factors> fresh_axes(const shape& dims) const {
     std::vector<axis_factors> axes;
     for (auto size : dims.sizes()) axes.push_back(fresh_axis(size));
@@ -96,6 +100,9 @@ bool fits(const field& wanted, const attribute& value) {
       return std::holds_alternative<std::string>(value);
     case field_kind::nat32s:
       return std::holds_alternative<std::vector<uint32_t>>(value);
+    case field_kind::distribution:
+      return std::holds_alternative<double>(value)
+             || (is_nat32(value) && std::get<int64_t>(value) <= 1);
     case field_kind::dtype:
       return is_nat32(value) && std::get<int64_t>(value) <= static_cast<int>(dtype::boolean);
     case field_kind::choice:
@@ -163,14 +170,19 @@ result<typed_program> check(const program& code, environment where) {
   typed_program out;
   out.where = std::move(where);
   for (size_t i = 0; i < code.size(); ++i) {
-    auto& what = code[i];
-    auto how = find_row(what.id);
+    auto what = code[i];
+    auto id = what.id;
+    auto how = find_row(id);
     if (!how || how->internal())
       return fail_at(device_errc::op_unsupported, place_of(i, op{UINT16_MAX}),
-                     "there is no operation number {}", static_cast<int>(what.id));
-    if (auto ok = check_form(*how, what, i); !ok) return placed(ok.error(), i, what.id);
-    if (auto ok = add(out, *how, what, static_cast<uint32_t>(i)); !ok)
-      return placed(ok.error(), i, what.id);
+                     "there is no operation number {}", static_cast<int>(id));
+    if (auto ok = check_form(*how, what, i); !ok) return placed(ok.error(), i, id);
+    if (how->settle) {
+      how->settle(what, out.where.trains);
+      how = find_row(what.id);
+    }
+    if (auto ok = add(out, *how, std::move(what), static_cast<uint32_t>(i)); !ok)
+      return placed(ok.error(), i, id);
   }
   return out;
 }

@@ -21,6 +21,8 @@ struct input_type {
 struct environment {
   std::vector<input_type> inputs;
   std::map<std::string, register_type, std::less<>> parameters; ///< those the program names
+  std::map<std::string, register_type, std::less<>> values = {}; ///< stored ones that it names
+  bool trains = false;                                           ///< it is a training step
 };
 
 /// A program whose every register has a type.

@@ -216,16 +216,17 @@ result<void> delete_names(space& in, const delete_request& request, memory_accou
   auto found = check_names(in.parameters, request.params, device_errc::unknown_parameter, "params",
                            "parameter");
   if (found)
-    found = check_names(std::map<std::string_view, int>{}, request.values,
-                        device_errc::unknown_value, "values", "stored value");
+    found =
+      check_names(in.values, request.values, device_errc::unknown_value, "values", "stored value");
   if (found)
     found = check_names(in.optimizers, request.optimizers, device_errc::unknown_optimizer,
                         "optimizers", "optimizer");
   if (!found) return found;
   auto before = bytes_of(in);
   if (request.everything) {
-    in = {};
+    in = {.key = in.key, .draws = in.draws};
   } else {
+    for (auto& name : request.values) in.values.erase(name);
     for (auto& name : request.optimizers) in.optimizers.erase(name);
     leave_optimizers(in, {request.params.begin(), request.params.end()});
     for (auto& name : request.params) in.parameters.erase(name);
@@ -262,6 +263,10 @@ result<space_listing> list_contents(const space& in, uint64_t reply_bytes_max) {
     bytes += name.size() + entry_bytes;
     out.params.push_back({name, sizes_of(what.dims), what.type, what.bytes()});
   }
+  for (auto& [name, what] : in.values) {
+    bytes += name.size() + entry_bytes;
+    out.values.push_back({name, sizes_of(what.dims), what.type, what.bytes()});
+  }
   for (auto& [name, how] : in.optimizers) {
     bytes += name.size() + entry_bytes;
     for (auto& param : how.spec.params) bytes += param.size() + 2;
@@ -270,8 +275,9 @@ result<space_listing> list_contents(const space& in, uint64_t reply_bytes_max) {
   }
   if (bytes <= reply_bytes_max) return out;
   return fail_at(device_errc::reply_too_large, "list",
-                 "{} parameters and {} optimizers would take some {} bytes; at most {}",
-                 in.parameters.size(), in.optimizers.size(), bytes, reply_bytes_max);
+                 "{} parameters, {} values and {} optimizers would take some {} bytes; at most {}",
+                 in.parameters.size(), in.values.size(), in.optimizers.size(), bytes,
+                 reply_bytes_max);
 }
 
 } // namespace moxzi::device

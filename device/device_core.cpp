@@ -29,7 +29,10 @@ struct device_core::state {
 
   space& of(byte_view owner) {
     auto found = spaces.find(owner);
-    return found != spaces.end() ? found->second : spaces[byte_string(owner)];
+    if (found != spaces.end()) return found->second;
+    auto& made = spaces[byte_string(owner)];
+    made.key = owner_key(owner);
+    return made;
   }
 
   std::unique_ptr<backend> on; // first: everything below holds memory of it
@@ -57,7 +60,8 @@ result<void> device_core::define_optimizer(byte_view owner, const optimizer_spec
 }
 
 result<prepared_run> device_core::prepare(byte_view owner, const run_request& request) {
-  auto made = prepare_run(state_->of(owner), request, *state_->on, state_->memory, state_->plans);
+  auto made = prepare_run(state_->of(owner), request, *state_->on, state_->memory, state_->plans,
+                          state_->options.seed);
   if (!made) return made.error();
   prepared_run out;
   out.state_ = std::make_unique<prepared_run::state>(std::move(*made));
@@ -66,7 +70,7 @@ result<prepared_run> device_core::prepare(byte_view owner, const run_request& re
 
 result<run_reply> device_core::execute(prepared_run& what) {
   moxzi_assert(what.state_);
-  return execute_run(*what.state_);
+  return execute_run(*what.state_, state_->memory);
 }
 
 result<run_reply> device_core::run(byte_view owner, const run_request& request) {

@@ -97,16 +97,18 @@ public:
       for (auto x : step.inputs) add_view(x);
       auto middle = views_.size();
       for (auto x : step.outputs) add_view(x);
-      steps_.push_back({kernels.find(step.id, what.tensors[step.outputs[0]].type),
-                        {std::span(views_).subspan(first, middle - first),
-                         std::span(views_).subspan(middle), step.attributes, step.id, &step.chain,
-                         &memos_[steps_.size()], what.parallel ? threads : 1}});
+      steps_.push_back(
+        {kernels.find(step.id, what.tensors[step.outputs[0]].type),
+         {std::span(views_).subspan(first, middle - first), std::span(views_).subspan(middle),
+          step.attributes, step.id, &step.chain, &memos_[steps_.size()],
+          what.parallel ? threads : 1, step.origin, &draws_}});
       moxzi_assert(steps_.back().run, "no kernel for {}", static_cast<int>(step.id));
     }
   }
 
   std::optional<fault> run(const run_arguments& with, run_results& out) override {
     bind(with.parameters);
+    draws_ = with.draws;
     for (auto& how : plan_.inputs) place_input(how, with.inputs[how.number], address(how.tensor));
     fault why;
     for (size_t i = 0; i < steps_.size(); ++i) {
@@ -115,6 +117,7 @@ public:
       return why;
     }
     read_back(out);
+    write(with);
     train(with, out);
     return std::nullopt;
   }
@@ -173,6 +176,14 @@ private:
       auto& what = plan_.tensors[plan_.results[i]];
       out.tensors[i].assign(static_cast<const char*>(address(plan_.results[i])),
                             static_cast<size_t>(what.dims.elements()) * size_of(what.type));
+    }
+  }
+
+  void write(const run_arguments& with) const {
+    for (size_t i = 0; i < plan_.writes.size(); ++i) {
+      auto& what = plan_.tensors[plan_.writes[i].tensor];
+      auto bytes = static_cast<size_t>(what.dims.elements()) * size_of(what.type);
+      if (bytes > 0) std::memcpy(with.writes[i], address(plan_.writes[i].tensor), bytes);
     }
   }
 
@@ -245,6 +256,7 @@ private:
   host_kernels kernels_;
   buffer_ptr arena_;
   std::vector<void*> bound_;
+  draw_keys draws_;
   std::vector<tensor_view> views_;
   std::vector<std::shared_ptr<void>> memos_; ///< by step
   std::vector<step> steps_;

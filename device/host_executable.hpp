@@ -36,6 +36,8 @@ struct kernel_call {
   /// Anything that a kernel wants to keep from run to run of its plan.
   std::shared_ptr<void>* memo = nullptr;
   uint32_t threads = 1; ///< how many it may use; 1 unless the plan is `parallel`
+  uint32_t origin = 0;  ///< the place in the caller's program: a call site of random numbers
+  const draw_keys* draws = nullptr;
 };
 
 /// Computes the outputs; false with the reason in `why` (an index out of range). Must not throw.

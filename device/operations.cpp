@@ -14,6 +14,10 @@ var operations_without_operands::param(std::string name) {
   return operation_call(op::param, in_).with(name).made();
 }
 
+var operations_without_operands::value(std::string name) {
+  return operation_call(op::value, in_).with(name).made();
+}
+
 var operations_without_operands::scalar(double value) {
   return operation_call(op::scalar, in_).with(value).made();
 }
@@ -30,6 +34,11 @@ var operations_without_operands::arange(int64_t start, int64_t end, const arange
 
 var operations_without_operands::eye(uint32_t n, const eye_options& options) {
   return operation_call(op::eye, in_).with(n).with(options.dtype).made();
+}
+
+var operations_without_operands::random(std::vector<uint32_t> shape, distribution kind,
+    const random_options& options) {
+  return operation_call(op::random, in_).with(shape).with(kind).with(options.seed).made();
 }
 
 var narrow(var x, uint32_t dim, uint32_t start, uint32_t len) {
@@ -413,6 +422,16 @@ var group_norm(var x, uint32_t groups, std::optional<var> w, std::optional<var> 
   return operation_call(op::group_norm).on(x).with(groups).on(w).on(b).with(options.eps).made();
 }
 
+var batch_norm(var x, std::string mean, std::string variance, std::optional<var> w,
+    std::optional<var> b, const batch_norm_options& options) {
+  return operation_call(op::batch_norm).on(x).on(w).on(b).with(mean).with(variance)
+    .with(options.momentum).with(options.eps).with(options.train).made();
+}
+
+var dropout(var x, double p, const dropout_options& options) {
+  return operation_call(op::dropout).on(x).with(p).with(options.seed).made();
+}
+
 var attention(var q, var k, var v, const attention_options& options) {
   return operation_call(op::attention).on(q).on(k).on(v).with(options.causal).on(options.mask)
     .with(options.scale).with(options.window).with(options.kv_heads).with(options.dropout).made();
@@ -547,6 +566,19 @@ var huber(var a, var b, double delta, const huber_options& options) {
 
 var kl(var log_q, var p, const kl_options& options) {
   return operation_call(op::kl).on(log_q).on(p).with(options.reduce).made();
+}
+
+var categorical(var logits, const categorical_options& options) {
+  return operation_call(op::categorical).on(logits).with(options.temperature).with(options.top_k)
+    .with(options.top_p).with(options.seed).made();
+}
+
+var store(var x, std::string name) {
+  return operation_call(op::store).on(x).with(name).made();
+}
+
+var assign(var x, std::string name) {
+  return operation_call(op::assign).on(x).with(name).made();
 }
 
 } // namespace moxzi::device

@@ -39,6 +39,11 @@ struct eye_options {
   std::optional<device::dtype> dtype = {};
 };
 
+/// What `random` can be told beside its operands.
+struct random_options {
+  std::optional<uint64_t> seed = {};
+};
+
 /// The operations that take no value: members of `program_builder`.
 class operations_without_operands {
 public:
@@ -47,6 +52,9 @@ public:
 
   /// The parameter of this name, as it is before the step.
   var param(std::string name);
+
+  /// The stored value of this name, as it is before the run.
+  var value(std::string name);
 
   /// One number, f32, of no dimensions.
   /// As torch.tensor.
@@ -63,6 +71,11 @@ public:
   /// The unit matrix [n, n]; f32 unless `dtype` says otherwise.
   /// As torch.eye.
   var eye(uint32_t n, const eye_options& options = {});
+
+  /// Random f32 numbers: uniform from 0 to below 1, standard normal, or 1 with the probability
+  /// `bernoulli` and else 0; others in each run, unless the run or this has a seed.
+  /// As Philox-4x32-10 (Salmon et al.).
+  var random(std::vector<uint32_t> shape, distribution kind, const random_options& options = {});
 
 protected:
   operations_without_operands() = default;
@@ -536,6 +549,32 @@ struct group_norm_options {
 var group_norm(var x, uint32_t groups, std::optional<var> w = {}, std::optional<var> b = {},
     const group_norm_options& options = {});
 
+/// What `batch_norm` can be told beside its operands.
+struct batch_norm_options {
+  std::optional<double> momentum = {};
+  std::optional<double> eps = {};
+  std::optional<bool> train = {};
+};
+
+/// x [batch, channels, ..] less a mean, over a deviation, times w [channels], plus b. In a run
+/// with `train`, or if `train` is true, these are the batch's own, and the stored values `mean`
+/// and `variance` move towards them by `momentum` (0.1) when the run succeeds; otherwise they are
+/// those values, which begin as 0 and 1. eps is 1e-5.
+/// As torch.nn.functional.batch_norm.
+var batch_norm(var x, std::string mean, std::string variance, std::optional<var> w = {},
+    std::optional<var> b = {}, const batch_norm_options& options = {});
+
+/// What `dropout` can be told beside its operands.
+struct dropout_options {
+  std::optional<uint64_t> seed = {};
+};
+
+/// In a run with `train`, x with each element 0 with probability p and else divided by 1 - p;
+/// otherwise x. Others are dropped in each step; the run's or this operation's own seed says
+/// which.
+/// As torch.nn.functional.dropout.
+var dropout(var x, double p, const dropout_options& options = {});
+
 /// What `attention` can be told beside its operands.
 struct attention_options {
   std::optional<bool> causal = {};
@@ -549,8 +588,9 @@ struct attention_options {
 /// softmax(scale · q · transpose(k)) · v for q [.., heads, queries, width], k [.., keys,
 /// width] and v [.., keys, any width]: `causal` hides the keys after a query's own place,
 /// `window` those that many places away or more, a boolean `mask` those where it is false, while
-/// a floating-point one is added; a query that sees nothing gets zeros. `kv_heads` says that k
-/// and v have fewer heads, each for several of q's. scale is 1 / √width.
+/// a floating-point one is added; a query that sees nothing gets zeros. `dropout` drops weights
+/// in a run with `train`. `kv_heads` says that k and v have fewer heads, each for several of q's.
+/// scale is 1 / √width.
 /// As torch.nn.functional.scaled_dot_product_attention.
 var attention(var q, var k, var v, const attention_options& options = {});
 
@@ -837,6 +877,31 @@ struct kl_options {
 /// says else.
 /// As torch.nn.functional.kl_div.
 var kl(var log_q, var p, const kl_options& options = {});
+
+// -- sampling
+
+/// What `categorical` can be told beside its operands.
+struct categorical_options {
+  std::optional<double> temperature = {};
+  std::optional<uint32_t> top_k = {};
+  std::optional<double> top_p = {};
+  std::optional<uint64_t> seed = {};
+};
+
+/// For each row of logits [.., classes] a class drawn from softmax(logits / temperature), of the
+/// `top_k` likeliest, and of the likeliest that together have probability `top_p`; a temperature
+/// of 0 always takes the likeliest.
+/// As torch.multinomial.
+var categorical(var logits, const categorical_options& options = {});
+
+// -- writes and loops
+
+/// x, which becomes the stored value of this name when the run succeeds.
+var store(var x, std::string name);
+
+/// x, which becomes the contents of the parameter of this name, of the same shape and type, when
+/// the run succeeds.
+var assign(var x, std::string name);
 
 // -- operators
 

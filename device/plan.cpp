@@ -39,6 +39,7 @@ public:
     for (auto r : wanted_.scalars) out_.scalars.push_back(keep(tensor_of_[same_[r]]));
     for (auto r : wanted_.results) out_.results.push_back(keep(compact(r)));
     for (size_t i = 0; i < gradients_.size(); ++i) place_gradient(i);
+    for (auto& [i, n] : writes_) place_write(i, n);
     assign_offsets();
     out_.parallel =
       out_.total.flops / flops_per_s + out_.total.bytes / bytes_per_s > parallel_from_s;
@@ -55,10 +56,27 @@ private:
     for (auto r : wanted_.results) ++uses_[same_[r]];
     for (auto r : gradients_)
       if (r != no_register) ++uses_[same_[r]];
+    find_writes();
     for (size_t i = program_.code.size(); i-- > 0;)
       if (uses_[i] > 0)
         for (auto x : program_.code[i].operands)
           if (x != no_register) ++uses_[same_[x]];
+  }
+
+  /// Of several writes to one name only the last is made.
+  void find_writes() {
+    std::map<std::pair<bool, std::string>, std::pair<reg, size_t>> last;
+    for (size_t i = 0; i < program_.code.size(); ++i) {
+      auto kind = find_row(program_.code[i].id)->writes;
+      if (kind == row_writes::nothing) continue;
+      for (size_t n = 0; n < (kind == row_writes::statistics ? 2 : 1); ++n)
+        last[{kind == row_writes::parameter,
+              std::get<std::string>(program_.code[i].attributes[n])}] = {static_cast<reg>(i), n};
+    }
+    for (auto& [name, what] : last) {
+      writes_.push_back(what);
+      ++uses_[what.first];
+    }
   }
 
   void place(reg i) {
@@ -80,11 +98,8 @@ private:
     auto& type = program_.types[i];
     if (what.id == op::input) {
       tensor_of_[i] = input(static_cast<uint32_t>(std::get<int64_t>(what.attributes[0])), type);
-    } else if (what.id == op::param) {
-      auto n = parameter(std::get<std::string>(what.attributes[0]), type);
-      tensor_of_[i] =
-        add({memory::parameter, n, 0, type.storage, type.dims, row_major_strides(type.dims)},
-            no_tensor);
+    } else if (what.id == op::param || what.id == op::value) {
+      tensor_of_[i] = named(std::get<std::string>(what.attributes[0]), type, what.id == op::value);
     } else {
       tensor_of_[i] = second_of_[same_[what.operands[0]]];
     }
@@ -100,11 +115,18 @@ private:
     return found->second;
   }
 
-  uint32_t parameter(const std::string& name, const register_type& type) {
-    auto [found, fresh] =
-      parameter_.try_emplace(name, static_cast<uint32_t>(out_.parameters.size()));
-    if (fresh) out_.parameters.push_back({name, type.storage, type.dims, no_tensor});
+  uint32_t parameter(const std::string& name, const register_type& type, bool stored = false) {
+    auto [found, fresh] = (stored ? value_ : parameter_)
+                            .try_emplace(name, static_cast<uint32_t>(out_.parameters.size()));
+    if (fresh) out_.parameters.push_back({name, type.storage, type.dims, no_tensor, stored});
     return found->second;
+  }
+
+  /// A parameter's or a stored value's own memory.
+  uint32_t named(const std::string& name, const register_type& type, bool stored) {
+    auto n = parameter(name, type, stored);
+    return add({memory::parameter, n, 0, type.storage, type.dims, row_major_strides(type.dims)},
+               no_tensor);
   }
 
   // -- views -------------------------------------------------------------------
@@ -143,6 +165,12 @@ private:
     instruction step{what.id, program_.origins[i], {}, {}, what.attributes};
     for (auto x : what.operands)
       step.inputs.push_back(x == no_register ? no_tensor : how->strided ? settled(x) : compact(x));
+    for (size_t n = 0; n < how->reads_values; ++n) {
+      auto& name = std::get<std::string>(what.attributes[n]);
+      auto found = program_.where.values.find(name);
+      bool there = found != program_.where.values.end();
+      step.inputs.push_back(there ? named(name, found->second, true) : no_tensor);
+    }
     count_cost(i);
     tensor_of_[i] = allocate(program_.types[i]);
     step.outputs.push_back(tensor_of_[i]);
@@ -267,6 +295,27 @@ private:
     return copy;
   }
 
+  /// What is written `n`th by an operation. It is copied if it is a parameter's own memory, which
+  /// another write or the training step may change before it is read.
+  void place_write(reg i, size_t n) {
+    auto& what = program_.code[i];
+    auto kind = find_row(what.id)->writes;
+    auto type = program_.types[i];
+    auto tensor = kind == row_writes::statistics ? no_tensor : compact(i);
+    if (kind == row_writes::statistics) {
+      type = program_.seconds[i];
+      auto source = second_of_[i];
+      shape dims{type.dims[1]};
+      tensor = add(seen(source, {static_cast<int64_t>(n) * dims[0], {1}}, dims), block_of_[source]);
+    } else if (out_.tensors[tensor].where == memory::parameter) {
+      auto copy = allocate(type);
+      push({op::contiguous, program_.origins[i], {tensor}, {copy}, {}});
+      tensor = copy;
+    }
+    out_.writes.push_back({std::get<std::string>(what.attributes[n]), keep(tensor), type.type,
+                           kind == row_writes::parameter});
+  }
+
   uint32_t add(planned_tensor what, uint32_t in_block) {
     out_.tensors.push_back(what);
     block_of_.push_back(in_block);
@@ -315,7 +364,8 @@ private:
   std::vector<uint32_t> uses_; ///< by register: how many read it; 0 = it isn't made
   pointwise::open_chain open_;
   std::map<uint32_t, uint32_t> input_tensor_;
-  std::map<std::string, uint32_t> parameter_;
+  std::map<std::string, uint32_t> parameter_, value_;
+  std::vector<std::pair<reg, size_t>> writes_; ///< operations, and which of what they write
 };
 
 } // namespace

@@ -79,12 +79,21 @@ struct planned_input {
   bool cast = false;
 };
 
-/// A parameter that the plan reads or differentiates.
+/// A parameter or a stored value that the plan reads, or a parameter that it differentiates.
 struct planned_parameter {
   std::string name;
   elem type = elem::f32;
   shape dims;
   uint32_t gradient = no_tensor; ///< where its gradient is after the run
+  bool stored = false;           ///< a stored value
+};
+
+/// A tensor of the arena that is written to a parameter or a stored value when the run succeeds.
+struct planned_write {
+  std::string name;
+  uint32_t tensor = 0; ///< contiguous
+  dtype type = dtype::f32;
+  bool to_parameter = false;
 };
 
 /// A program made ready for one set of input and parameter types: static buffers, no names left.
@@ -94,8 +103,9 @@ struct plan {
   std::vector<instruction> instructions;
   std::vector<planned_input> inputs;
   std::vector<planned_parameter> parameters;
-  std::vector<uint32_t> scalars; ///< tensors of one element, answered as numbers
-  std::vector<uint32_t> results; ///< tensors answered whole, contiguous
+  std::vector<planned_write> writes; ///< each name once
+  std::vector<uint32_t> scalars;     ///< tensors of one element, answered as numbers
+  std::vector<uint32_t> results;     ///< tensors answered whole, contiguous
   uint64_t arena_bytes = 0;
   cost total;
   /// Large enough to be worth several threads. Decided from the cost alone, never from a clock, so

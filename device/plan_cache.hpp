@@ -19,6 +19,7 @@ struct kept_plan {
   std::vector<op> operations;      ///< of the caller's program, for messages
   std::vector<uint32_t> gradients; ///< tensor of each differentiated parameter, or `no_tensor`
   std::vector<register_type> results;
+  bool draws = false;                ///< some operation draws random numbers
   std::unique_ptr<executable> ready; ///< refers to `what`, so it goes first
   uint64_t expected_ns = 0;          ///< how long a run took lately
 };

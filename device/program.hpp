@@ -196,6 +196,9 @@ struct run_request {
   std::optional<train_spec> train;
   std::vector<reg> scalars; ///< registers of one element, answered as numbers
   std::vector<reg> tensors; ///< registers answered whole
+  /// Of random numbers; the same for the same seed, and in training for the same step. Without one
+  /// they are others in each run.
+  std::optional<uint64_t> seed = {};
 };
 
 /// The answer of a run. Values are those before the training step.

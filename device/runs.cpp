@@ -39,6 +39,7 @@ result<input_type> check_input(const tensor& sent, size_t n) {
 /// Everything a run refers to by name.
 struct found_names {
   std::map<std::string_view, parameter*> parameters;
+  std::map<std::string_view, stored_value*> values;
   std::vector<optimizer*> optimizers;
   std::vector<std::string_view> differentiate; ///< all the optimizers' parameters, in order
 };
@@ -87,11 +88,17 @@ result<found_names> find_names(space& in, const run_request& request) {
         return ok.error();
   }
   for (auto& step : *request.code) {
-    if (step.id != op::param || step.attributes.empty()) continue;
-    auto name = std::get_if<std::string>(&step.attributes[0]);
-    if (!name || out.parameters.contains(*name)) continue;
-    auto found = in.parameters.find(*name);
-    if (found != in.parameters.end()) out.parameters.emplace(found->first, &found->second);
+    auto how = find_row(step.id);
+    auto parameters = how && (how->id == op::param || how->id == op::assign) ? size_t{1} : 0;
+    auto values = how ? how->reads_values : 0;
+    for (size_t n = 0; n < std::min(std::max(parameters, values), step.attributes.size()); ++n) {
+      auto name = std::get_if<std::string>(&step.attributes[n]);
+      if (!name) continue;
+      if (auto found = in.parameters.find(*name); n < parameters && found != in.parameters.end())
+        out.parameters.emplace(found->first, &found->second);
+      if (auto found = in.values.find(*name); n < values && found != in.values.end())
+        out.values.emplace(found->first, &found->second);
+    }
   }
   return out;
 }
@@ -118,6 +125,14 @@ byte_string key_of(const run_request& request, const std::vector<input_type>& in
     key.u8(static_cast<uint8_t>(what->type));
     put_dims(what->dims);
   }
+  key.count(names.values.size());
+  for (auto& [name, what] : names.values) {
+    key.bytes(name);
+    key.u8(static_cast<uint8_t>(what->type));
+    key.u8(static_cast<uint8_t>(what->storage));
+    put_dims(what->dims);
+  }
+  key.boolean(request.train.has_value());
   key.count(names.differentiate.size());
   for (auto name : names.differentiate) key.bytes(name);
   if (request.train) key.u32(request.train->loss);
@@ -182,9 +197,13 @@ result<void> check_supported(const plan& what, const std::vector<op>& operations
 /// the program names rightly.
 std::string guess(const program& code, const found_names& names, const space& in) {
   for (auto& step : code) {
-    if (step.id != op::param) continue;
-    auto& name = std::get<std::string>(step.attributes[0]);
-    if (!names.parameters.contains(name)) return nearest_key(name, in.parameters);
+    if (step.id == op::param || step.id == op::assign) {
+      auto& name = std::get<std::string>(step.attributes[0]);
+      if (!names.parameters.contains(name)) return nearest_key(name, in.parameters);
+    } else if (step.id == op::value) {
+      auto& name = std::get<std::string>(step.attributes[0]);
+      if (!names.values.contains(name)) return nearest_key(name, in.values);
+    }
   }
   return {};
 }
@@ -196,15 +215,19 @@ result<kept_plan_ptr> make_kept(const run_request& request, std::vector<input_ty
   for (auto& [name, what] : names.parameters)
     where.parameters.emplace(name,
                              register_type{what->type, stored_as(what->type), what->dims, {}});
+  for (auto& [name, what] : names.values)
+    where.values.emplace(name, register_type{what->type, what->storage, what->dims, {}});
+  where.trains = request.train.has_value();
   auto typed = check(*request.code, std::move(where));
   if (!typed) {
     auto why = typed.error();
-    if (why.code == device_errc::unknown_parameter) why.message += guess(*request.code, names, in);
+    if (why.code == device_errc::unknown_parameter || why.code == device_errc::unknown_value)
+      why.message += guess(*request.code, names, in);
     return why;
   }
   if (auto ok = check_asked(request, *typed, memory.reply_bytes_max()); !ok) return ok.error();
   auto made = std::make_shared<kept_plan>();
-  for (auto& step : typed->code) made->operations.push_back(step.id);
+  for (auto& step : *request.code) made->operations.push_back(step.id);
   for (auto r : request.tensors) made->results.push_back(typed->types[r]);
   plan_request wanted{request.scalars,
                       request.tensors,
@@ -216,9 +239,13 @@ result<kept_plan_ptr> make_kept(const run_request& request, std::vector<input_ty
   if (auto ok = check_supported(made->what, made->operations, on); !ok) return ok.error();
   if (auto ok = memory.afford_plan("program", made->what.arena_bytes); !ok) return ok.error();
   for (auto& name : wanted.differentiate) {
-    auto found = std::ranges::find(made->what.parameters, name, &planned_parameter::name);
+    auto found = std::ranges::find_if(
+      made->what.parameters, [&name](auto& what) { return !what.stored && what.name == name; });
     made->gradients.push_back(found == made->what.parameters.end() ? no_tensor : found->gradient);
   }
+  made->draws = std::ranges::any_of(made->what.instructions, [](auto& step) {
+    return step.id != chain_op && !find_row(step.id)->pure;
+  });
   fault why;
   made->ready = on.prepare(made->what, why);
   if (!made->ready) return at_place(why, "program");
@@ -285,6 +312,21 @@ void plan_steps(space& in, const train_spec& train, prepared_run::state& out) {
   }
 }
 
+/// With a seed the numbers depend on the training step, counting what was gathered for it; without
+/// one they are others in each run.
+draw_keys keys_of(const space& in, const run_request& request, uint64_t device_seed,
+                  const std::vector<optimizer*>& optimizers) {
+  draw_keys out{request.seed.value_or(device_seed), in.key};
+  if (!optimizers.empty()) {
+    uint64_t gathered = 0;
+    for (auto& state : optimizers.front()->states)
+      gathered = std::max(gathered, state.gathered_runs);
+    out.seeded_step = optimizers.front()->steps | gathered << 32;
+  }
+  out.step = request.seed ? out.seeded_step : in.draws;
+  return out;
+}
+
 /// Counts what a run did that succeeded.
 void count_steps(const train_spec& train, const run_results& results, prepared_run::state& what) {
   if (train.accumulate) {
@@ -302,7 +344,8 @@ void count_steps(const train_spec& train, const run_results& results, prepared_r
 } // namespace
 
 result<prepared_run::state> prepare_run(space& in, const run_request& request, backend& on,
-                                        memory_account& memory, plan_cache& plans) {
+                                        memory_account& memory, plan_cache& plans,
+                                        uint64_t device_seed) {
   moxzi_assert(request.code);
   for (auto& [where, size] :
        {std::pair{"program", request.code->size()}, std::pair{"scalars", request.scalars.size()},
@@ -329,8 +372,12 @@ result<prepared_run::state> prepare_run(space& in, const run_request& request, b
   }
   out.request = &request;
   for (auto& what : out.kept->what.parameters)
-    out.parameters.push_back(names->parameters.at(what.name)->data->data);
+    out.parameters.push_back(what.stored ? names->values.at(what.name)->data->data
+                                         : names->parameters.at(what.name)->data->data);
   out.optimizers = std::move(names->optimizers);
+  out.in = &in;
+  out.draws = keys_of(in, request, device_seed, out.optimizers);
+  if (auto ok = prepare_writes(out, memory); !ok) return ok.error();
   if (auto& train = request.train) {
     if (train->accumulate)
       if (auto ok = make_gathering_places(in, out, memory); !ok) return ok.error();
@@ -339,10 +386,10 @@ result<prepared_run::state> prepare_run(space& in, const run_request& request, b
   return out;
 }
 
-result<run_reply> execute_run(prepared_run::state& what) {
+result<run_reply> execute_run(prepared_run::state& what, memory_account& memory) {
   auto& request = *what.request;
   auto& kept = *what.kept;
-  run_arguments with{request.inputs, what.parameters, what.steps};
+  run_arguments with{request.inputs, what.parameters, what.steps, what.writes, what.draws};
   if (auto& train = request.train) {
     with.clip = train->clip;
     with.clip_value = train->clip_value;
@@ -355,6 +402,8 @@ result<run_reply> execute_run(prepared_run::state& what) {
     auto origin = kept.what.instructions[why->instruction].origin;
     return at_place(*why, place_of(origin, kept.operations[origin]));
   }
+  finish_writes(what, memory);
+  if (kept.draws) ++what.in->draws;
   run_reply reply{std::move(results.scalars), {}, results.grad_norm, std::nullopt, std::nullopt};
   if (auto& train = request.train) {
     count_steps(*train, results, what);

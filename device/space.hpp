@@ -53,10 +53,25 @@ struct optimizer {
   }
 };
 
+/// A named tensor that runs store.
+struct stored_value {
+  dtype type = dtype::f32;
+  elem storage = elem::f32;
+  shape dims;
+  buffer_ptr data;
+
+  uint64_t bytes() const noexcept {
+    return static_cast<uint64_t>(dims.elements()) * size_of(storage);
+  }
+};
+
 /// All that one owner has on a device.
 struct space {
+  uint64_t key = 0;   ///< `owner_key` of the owner
+  uint64_t draws = 0; ///< how many runs drew random numbers
   std::map<std::string, parameter, std::less<>> parameters;
   std::map<std::string, optimizer, std::less<>> optimizers;
+  std::map<std::string, stored_value, std::less<>> values;
 };
 
 /// Device memory of a space's contents.
@@ -64,6 +79,7 @@ inline uint64_t bytes_of(const space& all) noexcept {
   uint64_t sum = 0;
   for (auto& [name, what] : all.parameters) sum += what.bytes();
   for (auto& [name, what] : all.optimizers) sum += what.bytes();
+  for (auto& [name, what] : all.values) sum += what.bytes();
   return sum;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "device/program.hpp"
@@ -37,6 +38,32 @@ private:
 
 /// In a list of sizes for `reshape`: this one follows from the others.
 inline constexpr uint32_t open_size = UINT32_MAX;
+
+/// How random numbers are spread.
+class distribution {
+public:
+  /// From 0 to below 1.
+  static distribution uniform() noexcept {
+    return distribution(int64_t{0});
+  }
+  /// Mean 0, deviation 1.
+  static distribution normal() noexcept {
+    return distribution(int64_t{1});
+  }
+  /// 1 with this probability, else 0.
+  static distribution bernoulli(double probability) noexcept {
+    return distribution(probability);
+  }
+  const attribute& value() const noexcept {
+    return value_;
+  }
+
+private:
+  explicit distribution(attribute value) noexcept : value_(std::move(value)) {
+    // nop
+  }
+  attribute value_;
+};
 
 /// Collects the operands and attributes of one operation, each in the order of the row's fields,
 /// and puts it into the program of its operands. What the generated calls are made of.
@@ -75,6 +102,8 @@ private:
       return value;
     else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>)
       return static_cast<int64_t>(value); // integers of all widths, element types, choices
+    else if constexpr (std::is_same_v<T, distribution>)
+      return value.value();
     else
       return attribute{value};
   }

@@ -252,7 +252,9 @@ void device_types::declare_run(declarations& in, const form<device::tensor>& con
      bound("train", &run_request::train, opt_of(in, std::move(train))),
      bound("scalars", &run_request::scalars, vec_of(in, reg_form()),
            "Registers of one element to answer as numbers."),
-     bound("tensors", &run_request::tensors, vec_of(in, reg_form()), "Registers to answer whole.")},
+     bound("tensors", &run_request::tensors, vec_of(in, reg_form()), "Registers to answer whole."),
+     bound("seed", &run_request::seed, opt_of(in, candid::nat64_form()),
+           "Of random numbers; null = others in each run.")},
     "One run of a program.");
   result = record_of<run_result>(
     in, "RunResult",

@@ -15,6 +15,8 @@ using candid::typed_text;
 using candid::value;
 using device::field_kind;
 
+/// Of a distribution's tags, as declared, the one with a number.
+constexpr int64_t bernoulli = 2;
 constexpr size_t dtype_count = static_cast<size_t>(device::dtype::boolean) + 1;
 
 std::vector<uint32_t> read_numbers(const value& list) {
@@ -46,6 +48,11 @@ device::attribute read_attribute(field_kind kind, const std::vector<uint32_t>& c
     case field_kind::dtype:
     case field_kind::choice:
       return int64_t{std::ranges::find(choices, from.as_position()) - choices.begin()};
+    case field_kind::distribution: {
+      const auto which = std::ranges::find(choices, from.as_position()) - choices.begin();
+      if (which == bernoulli) return from.as_payload().as_float64();
+      return int64_t{which};
+    }
     case field_kind::reg:
     case field_kind::opt_reg:
     case field_kind::regs:
@@ -92,6 +99,12 @@ void append_attribute(writer& out, field_kind kind, const std::vector<uint32_t>&
     case field_kind::dtype:
     case field_kind::choice:
       return out.count(choices[static_cast<size_t>(std::get<int64_t>(from))]);
+    case field_kind::distribution:
+      if (const auto* plain = std::get_if<int64_t>(&from)) {
+        return out.count(choices[static_cast<size_t>(*plain)]);
+      }
+      out.count(choices[bernoulli]);
+      return out.f64(std::get<double>(from));
     case field_kind::reg:
     case field_kind::opt_reg:
     case field_kind::regs:
@@ -155,6 +168,10 @@ typed_text operation_type::plain_type(declarations& in, const device::field& f) 
                 "The type that a register computes in.");
       return {type, "Dtype"};
     }
+    case field_kind::distribution:
+      return {in.types().variant(
+                {{"uniform", kind::null}, {"normal", kind::null}, {"bernoulli", kind::float64}}),
+              "variant { uniform; normal; bernoulli : float64 }"};
     case field_kind::choice:
       break;
   }

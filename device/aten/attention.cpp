@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "device/aten/kernels.hpp"
+#include "device/aten/draws.hpp"
 #include "device/ops/attention_shape.hpp"
 
 namespace moxzi::device::aten {
@@ -92,6 +92,13 @@ private:
   std::vector<int64_t> lead_; ///< q's dimensions before the queries
 };
 
+/// Weights, or their gradient, with what dropout leaves of them.
+at::Tensor dropped(const aten_call& call, const attention_shape& sizes, const at::Tensor& weights) {
+  if (!std::holds_alternative<double>(call.attributes[4])) return weights;
+  const auto kept = kept_by_dropout(call, {}, weights.sizes(), sizes.dropout);
+  return at::where(kept, weights * dropout_scale(sizes.dropout), at::zeros({}, weights.options()));
+}
+
 void attention(const aten_call& call, index_watch&) {
   auto out = call.outputs[0];
   const attending all(call, 0);
@@ -102,7 +109,7 @@ void attention(const aten_call& call, index_watch&) {
   }
   at::Tensor log_sum;
   const auto weights = all.weights(log_sum);
-  out.copy_(at::matmul(weights, all.v).reshape(out.sizes()));
+  out.copy_(at::matmul(dropped(call, all.sizes, weights), all.v).reshape(out.sizes()));
   if (call.outputs.size() < 2) return;
   auto& kept = call.outputs[1];
   const bool whole = kept.dim() == call.inputs[0].dim();
@@ -116,7 +123,7 @@ void backward_of(const aten_call& call, const attending& all, const at::Tensor& 
   at::Tensor ignored;
   weights = kept.dim() == call.inputs[1].dim() ? all.grouped(kept, all.sizes.queries)
                                                : all.weights(ignored);
-  const auto from = at::matmul(g, all.v.transpose(-1, -2));
+  const auto from = dropped(call, all.sizes, at::matmul(g, all.v.transpose(-1, -2)));
   scores = weights * (from - (from * weights).sum(-1, true));
 }
 
@@ -140,7 +147,8 @@ void attention_backward(const aten_call& call, index_watch&) {
   };
   put(at::matmul(scores, all.k), sizes.group * sizes.queries * sizes.width);
   put(at::matmul(scores.transpose(-1, -2), all.q).sum(2), sizes.keys * sizes.width);
-  put(at::matmul(weights.transpose(-1, -2), g).sum(2), sizes.keys * sizes.v_width);
+  put(at::matmul(dropped(call, sizes, weights).transpose(-1, -2), g).sum(2),
+      sizes.keys * sizes.v_width);
 }
 
 void attention_mask_backward(const aten_call& call, index_watch&) {

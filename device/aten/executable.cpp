@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/aten/draws.hpp"
 #include "device/aten/optimizer.hpp"
 #include "device/host_executable.hpp"
 #include "device/ops/table.hpp"
@@ -31,14 +32,14 @@ aten_executable::aten_executable(const plan& what, aten_place& place)
   for (size_t i = 0; i < tensors_.size(); i++)
     if (what.tensors[i].where == memory::arena)
       tensors_[i] = view(what.tensors[i], arena_.data_ptr());
+  draws_ = keys_of({}, place.device());
   for (auto& one : what.instructions)
     steps_.push_back({find_kernel(one.id),
                       one.id == chain_op ? place.make_chain(one.chain) : chain_function{},
-                      {{}, {}, one.attributes}});
+                      {{}, {}, one.attributes, one.origin, draws_}});
   bad_ = at::zeros({}, at::TensorOptions().dtype(at::kBool).device(place.device()));
-  // What differs from run to run can't be in a recording.
-  recordable_ = std::ranges::all_of(what.instructions, [](const instruction& one) {
-    return one.id == chain_op || find_row(one.id)->pure;
+  draws_any_ = std::ranges::any_of(what.instructions, [](const instruction& one) {
+    return one.id != chain_op && !find_row(one.id)->pure;
   });
 }
 
@@ -143,15 +144,26 @@ void aten_executable::read_tensors(run_results& out) const {
   }
 }
 
+void aten_executable::write(const run_arguments& with) const {
+  for (size_t i = 0; i < plan_.writes.size(); i++) {
+    auto& what = plan_.tensors[plan_.writes[i].tensor];
+    if (what.dims.elements() > 0)
+      tensor_at(with.writes[i], what.dims, what.type, place_.device())
+        .copy_(tensors_[plan_.writes[i].tensor]);
+  }
+}
+
 std::optional<fault> aten_executable::run(const run_arguments& with, run_results& out) {
   bind(with.parameters);
   copy_in(with);
+  if (draws_any_) set_keys(draws_, with.draws);
   launch_all();
   const auto numbers = read_numbers();
   const auto* values = numbers.const_data_ptr<double>();
   if (values[plan_.scalars.size()] != 0) return name_fault(with);
   out.scalars.assign(values, values + plan_.scalars.size());
   read_tensors(out);
+  write(with);
   train(with, out);
   return std::nullopt;
 }

@@ -38,6 +38,7 @@ private:
   /// The scalars, and last whether an index was out of range: one wait for all of them.
   at::Tensor read_numbers() const;
   void read_tensors(run_results& out) const;
+  void write(const run_arguments& with) const;
   /// The gradient that this run made, plus what was gathered.
   at::Tensor gradient(const step_segment& of, bool gathered_too) const;
   void train(const run_arguments& with, run_results& out) const;
@@ -52,6 +53,8 @@ private:
   byte_string staging_;
   at::Tensor bad_; ///< one boolean: an index was out of range
   std::unique_ptr<recording> recording_;
+  at::Tensor draws_; ///< the keys of the run's random numbers
+  bool draws_any_ = false;
   bool recordable_ = true;
   bool launched_ = false; ///< since tensors were bound
 };

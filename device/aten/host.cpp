@@ -1,6 +1,8 @@
 #include "device/aten/host.hpp"
 
+#include "device/aten/draws.hpp"
 #include "device/aten/kernels.hpp"
+#include "device/ops/table.hpp"
 #include "device/pointwise/chain.hpp"
 
 namespace moxzi::device::aten {
@@ -21,6 +23,7 @@ at::Tensor tensor_of(const tensor_view& from) {
 struct kept_call {
   aten_call call;
   std::vector<void*> where;
+  bool draws = false; ///< it draws random numbers
 };
 
 bool run(const kernel_call& call, fault& why) {
@@ -42,7 +45,13 @@ bool run(const kernel_call& call, fault& why) {
   };
   bind(call.inputs, kept.call.inputs);
   bind(call.outputs, kept.call.outputs);
-  if (fresh) kept.call.attributes.assign(call.attributes.begin(), call.attributes.end());
+  if (fresh) {
+    kept.call.attributes.assign(call.attributes.begin(), call.attributes.end());
+    kept.call.origin = call.origin;
+    kept.draws = !find_row(call.id)->pure;
+    if (kept.draws) kept.call.draws = keys_of({}, at::kCPU);
+  }
+  if (kept.draws) set_keys(kept.call.draws, *call.draws);
   index_watch watch;
   watch.named = true;
   find_kernel(call.id)(kept.call, watch);

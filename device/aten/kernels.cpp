@@ -95,6 +95,8 @@ aten_kernel find_kernel(op id) noexcept {
   for (auto* find :
        {find_moving_kernel, find_picking_kernel, find_reduction_kernel, find_order_kernel})
     if (auto* kernel = find(id)) return kernel;
+  if (auto* found = find_random_kernel(id)) return found;
+  if (auto* found = find_batch_norm_kernel(id)) return found;
   switch (id) {
     case op::embedding:
       return embedding;

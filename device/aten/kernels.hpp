@@ -17,6 +17,8 @@ struct aten_call {
   std::vector<at::Tensor> inputs;
   std::vector<at::Tensor> outputs;
   std::vector<attribute> attributes;
+  uint32_t origin = 0;   ///< see `kernel_call`
+  at::Tensor draws = {}; ///< on the device, see `keys_of`; of kernels that draw random numbers
 };
 
 /// Index values are unknown to the host until it waits for the device. A kernel that takes some
@@ -47,6 +49,8 @@ aten_kernel find_product_kernel(op id) noexcept;
 aten_kernel find_pooling_kernel(op id) noexcept;
 aten_kernel find_loss_kernel(op id) noexcept;
 aten_kernel find_recurrent_kernel(op id) noexcept;
+aten_kernel find_random_kernel(op id) noexcept;
+aten_kernel find_batch_norm_kernel(op id) noexcept;
 
 // Each knows the rows of one file and answers null for the others.
 aten_kernel find_moving_kernel(op id) noexcept;

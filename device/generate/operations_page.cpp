@@ -35,6 +35,8 @@ std::string type_of(const field& f) {
         return "vec nat32";
       case field_kind::dtype:
         return "Dtype";
+      case field_kind::distribution:
+        return "variant { uniform; normal; bernoulli : float64 }";
       case field_kind::choice:
         return fmt::format("variant {{ {} }}", fmt::join(f.choices, "; "));
     }

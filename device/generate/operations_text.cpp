@@ -111,6 +111,8 @@ std::string plain_type(const row& of, const field& what, enumerations& known) {
       return "std::vector<uint32_t>";
     case field_kind::dtype:
       return "device::dtype";
+    case field_kind::distribution:
+      return "distribution";
     case field_kind::choice:
       return enumeration_name(of, what, known);
   }

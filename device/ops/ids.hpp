@@ -62,6 +62,9 @@ enum class op : uint16_t {
   attention_backward = 1309,      // of q, k and v, packed
   attention_mask_backward = 1310,
   rope_backward = 1311,
+  dropout_active = 1312,          // dropout in a run that trains
+  batch_norm_active = 1313,       // batch_norm by the batch's own statistics, which it writes
+  batch_norm_backward = 1314, batch_norm_active_backward = 1315,
 
   // shapes, order
   slice_backward = 1100,          // with steps

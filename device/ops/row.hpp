@@ -32,6 +32,8 @@ enum class field_kind : uint8_t {
   nat32s,  ///< `vec nat32`: std::vector<uint32_t>
   dtype,   ///< `Dtype`: int64_t, the position in `enum class dtype`
   choice,  ///< a variant of plain tags: int64_t, the tag's position in `choices`
+  /// `variant { uniform; normal; bernoulli : float64 }`: int64_t 0 or 1, or a double
+  distribution,
 };
 
 /// One field of an operation's record.
@@ -88,6 +90,8 @@ public:
   virtual result<register_type> input(int64_t n) const = 0;
   /// The type of the named parameter, or why there is none.
   virtual result<register_type> parameter(const std::string& name) const = 0;
+  /// The type of the stored value of this name, or why there is none.
+  virtual result<register_type> value(const std::string& name) const = 0;
   /// The second result's type of the operation that made operand `n` (internal rows only).
   virtual result<register_type> second(size_t operand) const = 0;
   /// A factor of an axis never seen before.
@@ -170,6 +174,14 @@ enum class row_runs : uint8_t {
   kernel,    ///< by a kernel in each backend
 };
 
+/// What a row writes when its run succeeds; names are attributes.
+enum class row_writes : uint8_t {
+  nothing,
+  value,      ///< its result, as the stored value named by the first attribute
+  parameter,  ///< its result, into the parameter named by the first attribute
+  statistics, ///< the first two rows of its second result, as the values named by the first two
+};
+
 /// How a view looks at its operand's memory, both counted in elements.
 struct look {
   int64_t offset = 0; ///< added to the operand's
@@ -191,6 +203,14 @@ struct row {
   bool strided = false;
   /// True if equal calls give equal results, so that one may serve for all.
   bool pure = true;
+
+  row_writes writes = row_writes::nothing;
+  /// How many of the first attributes name stored values that its kernel reads, as inputs after its
+  /// operands; one that isn't there is absent.
+  size_t reads_values = 0;
+  /// Makes of the operation what it is in a run that trains, or in one that doesn't: another row of
+  /// the same operands, or other attributes.
+  void (*settle)(operation& what, bool trains) = nullptr;
 
   /// Shape and dtype rule.
   result<register_type> (*infer)(const rule_context&) = nullptr;

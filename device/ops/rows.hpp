@@ -32,6 +32,9 @@ std::vector<row> normalisation_rows();
 std::vector<row> attention_rows();
 /// Part of `loss_rows`.
 std::vector<row> difference_loss_rows();
+std::vector<row> batch_norm_rows();
+std::vector<row> random_rows();
+std::vector<row> stored_rows();
 /// What gradients of any row need.
 std::vector<row> gradient_rows();
 

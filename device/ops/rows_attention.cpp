@@ -263,12 +263,16 @@ row attention_row() {
                 "keys, width] and v [.., keys, any width]: `causal` hides the keys after a query's "
                 "own place, `window` those that many places away or more, a boolean `mask` those "
                 "where it is false, while a floating-point one is added; a query that sees nothing "
-                "gets zeros. `kv_heads` says that k and v have fewer heads, each for several of "
-                "q's. scale is 1 / √width.",
+                "gets zeros. `dropout` drops weights in a run with `train`. `kv_heads` says that k "
+                "and v have fewer heads, each for several of q's. scale is 1 / √width.",
     .reference = "torch.nn.functional.scaled_dot_product_attention",
     .fields = attention_fields(false),
     .strided = true,
     .pure = false,
+    .settle =
+      [](operation& what, bool trains) {
+        if (!trains) what.attributes[4] = {};
+      },
     .infer = infer_attention,
     .gradient = attention_gradient,
     .training_form = op::attention_train,

@@ -1,20 +1,8 @@
-#include "device/ops/rows.hpp"
+#include "device/ops/norm_rows.hpp"
 
 namespace moxzi::device {
 
 namespace {
-
-constexpr double default_eps = 1e-5;
-
-std::vector<uint32_t> listed(const shape& dims) {
-  return {dims.sizes().begin(), dims.sizes().end()};
-}
-
-/// What is kept of a row for the backward pass: no narrower than f32.
-register_type statistics_of(const register_type& x, const shape& dims) {
-  auto type = x.type == dtype::f64 ? dtype::f64 : dtype::f32;
-  return {type, stored_as(type), dims, {}};
-}
 
 cost norm_cost(const typed_call& call) {
   return traffic(call, 8);
@@ -26,36 +14,6 @@ cost norm_cost(const typed_call& call) {
 int64_t taken(const attribute& dims) {
   auto given = std::get_if<int64_t>(&dims);
   return given ? *given : 1;
-}
-
-shape trailing(const shape& dims, int64_t count) {
-  return shape(dims.sizes().last(static_cast<size_t>(count)));
-}
-
-shape leading(const shape& dims, int64_t without) {
-  return shape(dims.sizes().first(dims.rank() - static_cast<size_t>(without)));
-}
-
-/// x is of floats; what is given of the operands from `first` on is like it and of this shape.
-result<void> want_weights(const rule_context& c, size_t first, const shape& dims) {
-  auto& x = c.operand(0);
-  for (auto i = first; i < c.operand_count(); ++i) {
-    if (!c.has(i)) continue;
-    auto name = i == first ? "w" : "b";
-    auto& what = c.operand(i);
-    if (auto ok = want_same_type("x", x, name, what); !ok) return ok.error();
-    if (what.dims != dims)
-      return complain(device_errc::shape_mismatch, "{} is {}; {} wanted for x {}", name,
-                      to_string(what.dims), to_string(dims), to_string(x.dims));
-  }
-  return {};
-}
-
-result<void> want_positive(std::string_view name, const attribute& value) {
-  auto given = std::get_if<double>(&value);
-  if (!given || *given >= 0) return {};
-  return complain(device_errc::invalid_value, "{} is {}; a number not below 0 wanted", name,
-                  *given);
 }
 
 result<register_type> infer_layer_norm(const rule_context& c) {
@@ -80,22 +38,6 @@ register_type layer_norm_statistics(const rule_context& c) {
   return out;
 }
 
-/// Gradients of w and b, one after the other in the second result of `backward`.
-void give_weights(gradient_context& g, reg backward, size_t first) {
-  if (!g.wants(first) && !g.wants(first + 1)) return;
-  auto both = g.emit(op::second_of, {backward});
-  for (auto n : {first, first + 1}) {
-    if (!g.wants(n)) continue;
-    auto part =
-      g.emit(op::narrow, {both}, {int64_t{0}, static_cast<int64_t>(n - first), int64_t{1}});
-    g.give(n, g.emit(op::reshape, {part}, {listed(g.type_of(g.operand(n)).dims)}));
-  }
-}
-
-reg weights_or_none(gradient_context& g, size_t n) {
-  return g.has(n) ? g.operand(n) : no_register;
-}
-
 void layer_norm_gradient(gradient_context& g) {
   auto kept = g.emit(op::second_of, {g.self()});
   auto x = g.emit(op::layer_norm_backward,
@@ -107,17 +49,6 @@ void layer_norm_gradient(gradient_context& g) {
 /// Operands g, x, …: the result is like x.
 result<register_type> infer_like_x(const rule_context& c) {
   return c.operand(1);
-}
-
-/// Two tensors of `dims` after each other, like x.
-register_type pair_of(const rule_context& c, const shape& dims) {
-  auto& x = c.operand(1);
-  register_type out{x.type, x.storage, {2}, {c.fresh_axis(2)}};
-  for (auto size : dims.sizes()) {
-    out.dims.push(size);
-    out.factors.push_back(c.fresh_axis(size));
-  }
-  return out;
 }
 
 std::vector<split_axis> split_layer_norm(const typed_call& call) {
@@ -162,9 +93,6 @@ wrong_sample wrong_layer_norm(sampler& random) {
   return {{{random.tensor({2, 3}), random.tensor({2}), std::nullopt}, {attribute{}, attribute{}}},
           device_errc::shape_mismatch};
 }
-
-constexpr std::string_view no_second_derivative =
-  "second derivatives of normalisations have no rule";
 
 row layer_norm_row() {
   return {

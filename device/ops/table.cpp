@@ -15,8 +15,8 @@ std::vector<row> build() {
        {source_rows,    shape_rows,   view_rows,          layout_rows,     moving_rows,
         indexing_rows,  picking_rows, arithmetic_rows,    comparison_rows, activation_rows,
         reduction_rows, order_rows,   linear_rows,        matmul_rows,     convolution_rows,
-        pooling_rows,   softmax_rows, normalisation_rows, attention_rows,  recurrent_rows,
-        loss_rows,      gradient_rows})
+        pooling_rows,   softmax_rows, normalisation_rows, attention_rows,  batch_norm_rows,
+        random_rows,    stored_rows,  recurrent_rows,     loss_rows,       gradient_rows})
     for (auto& entry : group()) rows.push_back(std::move(entry));
   std::ranges::sort(rows, {}, &row::id);
   for (size_t i = 0; i < rows.size(); ++i) {

@@ -95,6 +95,16 @@ private:
   attention_shape sizes_;
 };
 
+/// What the weight of a query and key is multiplied by: 1 without dropout.
+double kept_share(const kernel_call& call, const attention_shape& sizes, int64_t query,
+                  int64_t key) {
+  if (!std::holds_alternative<double>(call.attributes[4])) return 1;
+  const draw_counters draws(*call.draws, call.origin, {});
+  return keeps(draws, static_cast<uint64_t>(query * sizes.keys + key), sizes.dropout)
+           ? dropout_scale(sizes.dropout)
+           : 0;
+}
+
 bool attention(const kernel_call& call, fault&) {
   attending all(call, 0);
   auto& sizes = all.sizes();
@@ -107,7 +117,8 @@ bool attention(const kernel_call& call, fault&) {
         double sum = 0;
         for (int64_t j = 0; j < sizes.keys; ++j)
           if (weights[static_cast<size_t>(j)] != 0)
-            sum += weights[static_cast<size_t>(j)] * all.v(head, j, e);
+            sum +=
+              weights[static_cast<size_t>(j)] * kept_share(call, sizes, at, j) * all.v(head, j, e);
         set(call.outputs[0], at * sizes.v_width + e, sum);
       }
       if (call.outputs.size() < 2) continue;
@@ -144,6 +155,7 @@ void backward_of(const kernel_call& call, const attending& all, int64_t head, in
     auto& score = scores[static_cast<size_t>(j)];
     for (int64_t e = 0; e < sizes.v_width; ++e)
       score += strided(g, at * sizes.v_width + e) * all.v(head, j, e);
+    score *= kept_share(call, sizes, at, j);
     mean += score * weights[static_cast<size_t>(j)];
   }
   for (size_t j = 0; j < scores.size(); ++j) scores[j] = weights[j] * (scores[j] - mean);
@@ -168,7 +180,7 @@ bool attention_backward(const kernel_call& call, fault&) {
         }
         for (int64_t e = 0; e < sizes.v_width; ++e)
           sums[static_cast<size_t>(v + j * sizes.v_width + e)] +=
-            weights[static_cast<size_t>(j)]
+            weights[static_cast<size_t>(j)] * kept_share(call, sizes, head * sizes.queries + i, j)
             * strided(call.inputs[0], (head * sizes.queries + i) * sizes.v_width + e);
       }
     }

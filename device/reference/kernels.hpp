@@ -1,5 +1,6 @@
 #pragma once
 
+#include "device/draws.hpp"
 #include "device/host_executable.hpp"
 
 /// Plain loops over doubles, written to be read: what other backends are compared with.
@@ -33,6 +34,11 @@ kernel_function find_product_kernel(op id) noexcept;
 kernel_function find_pooling_kernel(op id) noexcept;
 kernel_function find_loss_kernel(op id) noexcept;
 kernel_function find_recurrent_kernel(op id) noexcept;
+kernel_function find_random_kernel(op id) noexcept;
+kernel_function find_batch_norm_kernel(op id) noexcept;
+
+/// True if dropout keeps element `n`.
+bool keeps(const draw_counters& draws, uint64_t n, double p);
 
 // What `host_kernels` has beside.
 void add(void* sum, const void* more, uint64_t elements, elem type);

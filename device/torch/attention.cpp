@@ -5,11 +5,13 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device/aten/host.hpp"
 #include "device/ops/attention_shape.hpp"
 #include "device/torch/attention_rows.hpp"
+#include "device/torch/draws.hpp"
 #include "device/torch/gemm.hpp"
 #include "device/torch/kernels.hpp"
 #include "device/torch/loops.hpp"
@@ -100,7 +102,8 @@ public:
               call.attributes),
         scale(static_cast<T>(sizes.scale)), q(call.inputs[first]), k(call.inputs[first + 1]),
         v(call.inputs[first + 2]), mask_(call.inputs.back(), q) {
-    // nop
+    if (std::holds_alternative<double>(call.attributes[4]))
+      draws_.emplace(*call.draws, call.origin, attribute{});
   }
 
   /// Queries at a time: few where a block's keys are not the same for all of them.
@@ -135,6 +138,19 @@ public:
     }
   }
 
+  /// What dropout leaves of a block's weights or of their gradient; a copy if there is none.
+  void drop_some(int64_t head, const block& at, matrix<const T> from, T* to) const {
+    for (int64_t i = 0; i < at.count; i++) {
+      const auto n = (head * sizes.queries + at.first + i) * sizes.keys + at.from;
+      drop(*draws_, static_cast<uint64_t>(n), words_below(sizes.dropout),
+           static_cast<T>(dropout_scale(sizes.dropout)), from.data + i * from.step,
+           to + i * at.keys(), at.keys());
+    }
+  }
+  bool drops() const {
+    return draws_.has_value();
+  }
+
   const attention_shape sizes;
   const T scale;
   const tensor_view &q, &k, &v;
@@ -161,6 +177,7 @@ private:
   }
 
   mask_view mask_;
+  std::optional<draw_counters> draws_;
 };
 
 bool are_matrices(const kernel_call& call, size_t first) {
@@ -195,6 +212,7 @@ void attend(const kernel_call& call, const attending<T>& all, int64_t head, T* s
       std::fill(to + at.to, to + sizes.keys, T{});
     }
     if (sizes.v_width == 0) continue;
+    if (all.drops()) all.drop_some(head, at, {scratch, at.keys()}, scratch);
     if (at.keys() > 0)
       gemm(at.count, sizes.v_width, at.keys(), T{1}, {scratch, at.keys()},
            below(matrix_at<T>(all.v, head / sizes.group), at.from),
@@ -265,11 +283,14 @@ void attend_backward(const kernel_call& call, const attending<T>& all, int64_t k
       if (at.keys() == 0) continue;
       const auto weights = weights_of_block(call, all, head, at, scratch);
       const auto g_rows = below(g, first);
+      if (all.drops()) all.drop_some(head, at, weights, scores);
+      const auto seen = all.drops() ? matrix<const T>{scores, at.keys()} : weights;
       if (sizes.v_width > 0)
-        gemm(at.keys(), sizes.v_width, at.count, T{1}, transposed(weights), g_rows,
+        gemm(at.keys(), sizes.v_width, at.count, T{1}, transposed(seen), g_rows,
              {to.v + at.from * sizes.v_width, sizes.v_width}, true);
       gemm(at.count, at.keys(), sizes.v_width, T{1}, g_rows, transposed(below(v, at.from)),
            {scores, at.keys()});
+      if (all.drops()) all.drop_some(head, at, {scores, at.keys()}, scores);
       for (int64_t i = 0; i < at.count; i++)
         scores_backward(weights.data + i * weights.step, scores + i * at.keys(), at.keys(),
                         all.scale);

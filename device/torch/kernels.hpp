@@ -18,6 +18,7 @@ kernel_function find_loss_kernel(op id) noexcept;
 kernel_function find_matmul_kernel(op id) noexcept;
 kernel_function find_pooling_kernel(op id) noexcept;
 kernel_function find_recurrent_kernel(op id) noexcept;
+kernel_function find_random_kernel(op id) noexcept;
 kernel_function find_shape_kernel(op id) noexcept;
 kernel_function find_picking_kernel(op id) noexcept;
 kernel_function find_reduction_kernel(op id, elem type) noexcept;

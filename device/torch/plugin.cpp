@@ -30,6 +30,7 @@ kernel_function find_kernel(op id, elem type) noexcept {
                     find_pooling_kernel, find_loss_kernel, find_recurrent_kernel})
     if (auto* kernel = find(id)) return kernel;
   if (auto* kernel = find_reduction_kernel(id, type)) return kernel;
+  if (auto* kernel = find_random_kernel(id)) return kernel;
   return aten::find_host_kernel(id);
 }
 

@@ -25,6 +25,8 @@ std::vector<attention_case> cases() {
   return {{{none, none, none, kv_heads, none}},
           {{true, none, none, kv_heads, none}},
           {{true, 0.2, int64_t{40}, kv_heads, none}, true},
+          {{true, none, none, kv_heads, 0.3}, true},
+          {{none, none, none, kv_heads, 0.6}, false, false},
           {{none, none, int64_t{9}, kv_heads, none}, true, false},
           {{true, none, int64_t{100}, kv_heads, none}, false, false}};
 }

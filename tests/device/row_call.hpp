@@ -33,6 +33,14 @@ struct row_call {
   reg result = no_register;
   reg second = no_register; ///< its second result, where it has one
 
+  /// The call on operands as they are in a program that doesn't train.
+  operation operation_on(const std::vector<row_operand>& from) const {
+    operation out{how->id, {}, what.attributes};
+    for (auto& operand : from) out.operands.push_back(operand.at);
+    if (how->settle) how->settle(out, false);
+    return out;
+  }
+
   /// `linear f32 ([2, 3], [4, 3], -)`, for messages.
   std::string text() const {
     std::string out(how->name);
@@ -154,8 +162,7 @@ inline result<row_call> make_call(const row& how, sample what, std::vector<row_o
   auto loaded = load(out.operands);
   if (!loaded) return loaded.error();
   out.code = std::move(*loaded);
-  operation call{how.id, {}, out.what.attributes};
-  for (auto& operand : out.operands) call.operands.push_back(operand.at);
+  auto call = out.operation_on(out.operands);
   auto made = append(out.code, std::move(call), 0);
   if (!made) return made.error();
   out.result = *made;
@@ -192,10 +199,18 @@ inline std::vector<tensor> run_program(backend& on, const typed_program& code,
   }
   std::vector<void*> addresses;
   for (auto& parameter : ready.parameters) addresses.push_back(memory.at(parameter.name)->data);
+  std::vector<void*> writes;
+  std::vector<buffer_ptr> places;
+  for (auto& write : ready.writes) {
+    auto& what = ready.tensors[write.tensor];
+    places.push_back(
+      on.allocate(static_cast<uint64_t>(what.dims.elements()) * size_of(what.type), why));
+    writes.push_back(places.back()->data);
+  }
   run_results out;
   // Twice, since the second run finds what the first one left behind.
   for (int i = 0; i < 2; ++i) {
-    auto failed = runs->run({inputs, addresses, {}, {}}, out);
+    auto failed = runs->run({inputs, addresses, {}, writes}, out);
     EXPECT_FALSE(failed) << (failed ? failed->what : "");
     if (failed) return {};
   }
@@ -233,8 +248,7 @@ inline result<call_gradient> differentiate_call(const row_call& call, std::mt199
   out.operands.push_back(std::move(weights));
   auto loaded = load(out.operands);
   if (!loaded) return loaded.error();
-  operation again{call.how->id, {}, call.what.attributes};
-  for (size_t i = 0; i + 1 < out.operands.size(); ++i) again.operands.push_back(out.operands[i].at);
+  auto again = call.operation_on({out.operands.begin(), out.operands.end() - 1});
   auto made = append(*loaded, std::move(again), 0);
   if (!made) return made.error();
   auto weighted = append(*loaded, {op::mul, {*made, out.operands.back().at}, {}}, 0);

@@ -87,9 +87,43 @@ model mlp() {
   return m.finished(loss, std::move(batches));
 }
 
+model block() {
+  constexpr uint32_t batch = 8, places = 128, width = 128, heads = 4;
+  model_builder m;
+  auto dense = [&m](const char* w, const char* b, var x, uint32_t from, uint32_t to) {
+    return linear(x, m.weight(w, {to, from}), m.weight(b, {to}, init_constant{0}));
+  };
+  auto norm = [&m](const char* w, const char* b, var x) {
+    return layer_norm(x, m.weight(w, {width}, init_constant{1}),
+                      m.weight(b, {width}, init_constant{0}));
+  };
+  auto split = [](var x) {
+    return transpose(reshape(x, {batch, places, heads, width / heads}), 1, 2);
+  };
+  auto x = m.p.input(elem::f32, {batch, places, width}),
+       y = m.p.input(elem::f32, {batch, places, width});
+  auto n = norm("norm1.w", "norm1.b", x);
+  auto seen = attention(split(dense("q.w", "q.b", n, width, width)),
+                        split(dense("k.w", "k.b", n, width, width)),
+                        split(dense("v.w", "v.b", n, width, width)), {.causal = true});
+  auto joined = reshape(transpose(seen, 1, 2), {batch, places, width});
+  auto h = x + dense("o.w", "o.b", joined, width, width);
+  auto up = gelu(dense("up.w", "up.b", norm("norm2.w", "norm2.b", h), width, 4 * width));
+  auto out = h + dense("down.w", "down.b", up, 4 * width, width);
+  std::vector<std::vector<tensor>> batches;
+  sampler draw;
+  for (size_t i = 0; i < batches_count; ++i) {
+    auto& one = batches.emplace_back();
+    for (int n = 0; n < 2; ++n)
+      one.push_back(make_tensor(draw.normal(batch * places * width), {batch, places, width}));
+  }
+  return m.finished(mean(square(out - y)), std::move(batches));
+}
+
 model model_named(std::string_view name) {
   if (name == "mlp") return mlp();
-  give_up("usage: models_bench mlp [STEPS] [THREADS] [KIND]");
+  if (name == "block") return block();
+  give_up("usage: models_bench mlp|block [STEPS] [THREADS] [KIND]");
 }
 
 // -- the actor -------------------------------------------------------------------

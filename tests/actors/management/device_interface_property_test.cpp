@@ -72,7 +72,7 @@ bool same(const device::run_request& x, const device::run_request& y) {
     return false;
   }
   return x.inputs == y.inputs && *x.code == *y.code && x.scalars == y.scalars
-         && x.tensors == y.tensors;
+         && x.tensors == y.tensors && x.seed == y.seed;
 }
 
 // -- random requests ----------------------------------------------------------
@@ -165,6 +165,9 @@ device::attribute attribute(const device::field& f) {
       return numbers();
     case field_kind::dtype:
       return int64_t{*rc::gen::inRange(0, static_cast<int>(device::dtype::boolean) + 1)};
+    case field_kind::distribution:
+      if (*rc::gen::arbitrary<bool>()) return number();
+      return *rc::gen::inRange<int64_t>(0, 2);
     default:
       return *rc::gen::inRange<int64_t>(0, static_cast<int64_t>(f.choices.size()));
   }
@@ -205,6 +208,7 @@ device::run_request run() {
   }
   made.scalars = numbers();
   made.tensors = numbers();
+  if (*rc::gen::arbitrary<bool>()) made.seed = *rc::gen::arbitrary<uint64_t>();
   return made;
 }
 

@@ -66,6 +66,16 @@ def group_norm(x, groups, w, b, eps):
     return plain if b is None else plain + b.reshape(channels)
 
 
+def batch_norm(x, w, b, eps, train):
+    channels = (-1,) + (1,) * (x.dim() - 2)
+    zeros = torch.zeros(x.shape[1], dtype=x.dtype)
+    plain = x
+    if x.numel() > 0:
+        plain = functional.batch_norm(x, zeros, zeros + 1, training=bool(train), eps=eps)
+    plain = plain if w is None else plain * w.reshape(channels)
+    return plain if b is None else plain + b.reshape(channels)
+
+
 def rope(x, base, start, interleaved):
     pairs = x.shape[-1] // 2
     rates = (base or 10000.0) ** (-torch.arange(pairs, dtype=torch.float64) / max(pairs, 1))
@@ -114,6 +124,42 @@ def recurrent(kind, x, w_ih, w_hh, b_ih, b_hh, h0, c0, reverse, out):
     return torch.stack(states, 1)
 
 
+def wrong_numbers(got, names):
+    """Of what is drawn only the kind can be told."""
+    if list(got.shape) != list(names["shape"]):
+        return f"shape {list(got.shape)}"
+    if isinstance(names["kind"], float):
+        return None if ((got == 0) | (got == 1)).all() else "not 0 or 1"
+    if names["kind"] == 0 and not ((got >= 0) & (got < 1)).all():
+        return "not from 0 to below 1"
+    return None
+
+
+def wrong_classes(got, names):
+    """Each class that was drawn is one that may be."""
+    logits = names["logits"].detach().double()
+    if list(got.shape) != list(logits.shape[:-1]):
+        return f"shape {list(got.shape)}"
+    temperature = 1 if names["temperature"] is None else names["temperature"]
+    if temperature == 0:
+        likeliest = logits.gather(-1, got[..., None])[..., 0] == logits.amax(-1)
+        return None if likeliest.all() else "not the likeliest"
+    shares, order = torch.softmax(logits / temperature, -1).sort(dim=-1, descending=True, stable=True)
+    if names["top_k"] is not None:
+        shares[..., names["top_k"]:] = 0
+    if names["top_p"] is not None:
+        before = shares.cumsum(-1) - shares
+        out = before > names["top_p"] * shares.sum(-1, keepdim=True) + 1e-9
+        out[..., 0] = False
+        shares = shares.masked_fill(out, 0)
+    picked = (order == got[..., None]).double()
+    return None if ((picked * shares).sum(-1) > 0).all() else "a class that may not be drawn"
+
+
+# Rows whose results are random: what is wrong with one, or None.
+DRAWN = {"random": wrong_numbers, "categorical": wrong_classes}
+
+
 class Call:
     def __init__(self, line):
         self.what = json.loads(line)
@@ -132,7 +178,7 @@ class Call:
     def names(self):
         found = {"torch": torch, "F": functional, "math": math, "like": like, "every": every,
                  "one_by_one": one_by_one, "attention": attention, "rope": rope,
-                 "group_norm": group_norm, "recurrent": recurrent}
+                 "group_norm": group_norm, "recurrent": recurrent, "batch_norm": batch_norm}
         for name, what in self.what["operands"].items():
             found[name + "_" * keyword.iskeyword(name)] = self.operand(what)
         for name, value in self.what["attributes"].items():
@@ -143,6 +189,8 @@ class Call:
 
     def complaint(self):
         """What differs, or None."""
+        if self.what["row"] in DRAWN:
+            return DRAWN[self.what["row"]](tensor_of(self.what["result"]), self.names())
         wanted = eval(self.what["pytorch"], self.names())
         got = tensor_of(self.what["result"])
         if self.what["result"]["elem"] in TYPES and TYPES[self.what["result"]["elem"]] != wanted.dtype:
