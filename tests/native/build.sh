@@ -14,4 +14,4 @@ cp -r "$source/examples/native" "$work/source"
 export CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1
 cmake -S "$work/source" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" \
   -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" > "$work/configure.log"
-nice cmake --build "$work/build" -j 2
+cmake --build "$work/build" -j 2
