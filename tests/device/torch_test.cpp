@@ -64,6 +64,45 @@ TEST_F(torch_plugin, large_kernels_are_split_over_threads_and_agree) {
   }
 }
 
+// Larger than the blocks in which they are computed, and not multiples of anything.
+TEST_F(torch_plugin, large_products_agree_with_plain_loops) {
+  auto reference = make_reference_backend();
+  auto two = cpu(2);
+  case_maker make(4);
+  std::vector<kernel_case> cases;
+  const auto product = [&](op id, std::vector<uint32_t> a, std::vector<uint32_t> b,
+                           const shape& out, std::vector<attribute> attributes = {}) {
+    case_builder one(fmt::format("{} {}", find_row(id)->name, to_string(out)));
+    std::vector<uint32_t> operands{one.input(make.floats(elem::f32, std::move(a))),
+                                   one.input(make.floats(elem::f32, std::move(b)))};
+    if (id == op::linear || id == op::conv || id == op::conv_transpose)
+      operands.push_back(one.input(make.floats(
+        elem::f32, {static_cast<uint32_t>(out[id == op::linear ? out.rank() - 1 : 1])})));
+    cases.push_back(
+      one.run(id, std::move(operands), {one.output(elem::f32, out)}, std::move(attributes), 1e-4));
+  };
+  product(op::linear, {5, 300}, {2100, 300}, {5, 2100});
+  product(op::linear, {400, 300}, {37, 300}, {400, 37});
+  product(op::linear_weight_backward, {300, 29}, {300, 70}, {29, 70});
+  product(op::linear_input_backward, {17, 530}, {530, 45}, {17, 45});
+  product(op::matmul, {3, 270, 40}, {3, 270, 50}, {3, 40, 50}, {true, {}});
+  const std::vector<uint32_t> ones{1, 1}, kernel{3, 3};
+  product(op::conv, {2, 40, 9, 20}, {70, 40, 3, 3}, {2, 70, 9, 20}, {{}, ones, {}, {}, {}});
+  product(op::conv_transpose, {2, 33, 9, 21}, {33, 14, 3, 3}, {2, 14, 9, 21},
+          {{}, ones, {}, {}, {}});
+  product(op::conv_weight_backward, {2, 70, 9, 20}, {2, 40, 9, 20}, {70, 40, 3, 3},
+          {{}, ones, {}, {}, {}, kernel});
+  for (auto& one : cases)
+    for (const bool parallel : {false, true}) {
+      one.what.parallel = parallel;
+      run_results wanted, got;
+      ASSERT_FALSE(run_plan(*reference, one.what, one.inputs, wanted));
+      ASSERT_FALSE(run_plan(*two, one.what, one.inputs, got));
+      expect_near(result_numbers(one.what, got, 0), result_numbers(one.what, wanted, 0),
+                  one.tolerance, one.name);
+    }
+}
+
 TEST_F(torch_plugin, its_optimizers_agree_with_plain_loops) {
   check_steps(*cpu());
   check_gathering(*cpu());

@@ -4,6 +4,7 @@
 // Prints one JSON line; the median leaves out the first tenth of the steps.
 
 #include <charconv>
+#include <cmath>
 #include <random>
 
 #include <caf/all.hpp>
@@ -120,10 +121,58 @@ model block() {
   return m.finished(mean(square(out - y)), std::move(batches));
 }
 
+/// As torch.nn.Conv2d and LSTM start by default.
+initializer within(double bound) {
+  return init_uniform{-bound, bound};
+}
+
+model cnn() {
+  model_builder m;
+  auto x = m.p.input(elem::f32, {32, 3, 32, 32});
+  auto y = m.p.input(elem::i64, {32});
+  auto convolved = [&m](var h, const char* w, const char* b, uint32_t out, uint32_t in) {
+    auto bound = within(1 / std::sqrt(9.0 * in));
+    auto weights = m.weight(w, {out, in, 3, 3}, bound);
+    return relu(conv(h, weights, m.weight(b, {out}, bound), {.padding = {{1}}}));
+  };
+  auto h = max_pool(convolved(x, "w1", "b1", 32, 3), {2, 2});
+  h = max_pool(convolved(h, "w2", "b2", 64, 32), {2, 2});
+  h = global_avg_pool(convolved(h, "w3", "b3", 64, 64));
+  auto w = m.weight("w4", {10, 64}, within(1.0 / 8));
+  auto loss = cross_entropy(linear(h, w, m.weight("b4", {10}, within(1.0 / 8))), y);
+  std::vector<std::vector<tensor>> batches;
+  sampler draw;
+  for (size_t i = 0; i < batches_count; ++i)
+    batches.push_back({make_tensor(draw.uniform(32 * 3 * 32 * 32), {32, 3, 32, 32}),
+                       make_tensor(draw.below(10, 32), {32})});
+  return m.finished(loss, std::move(batches));
+}
+
+model lstm() {
+  model_builder m;
+  auto x = m.p.input(elem::f32, {32, 64, 64});
+  auto y = m.p.input(elem::i64, {32 * 64});
+  auto bound = within(1 / std::sqrt(128.0));
+  auto w_ih = m.weight("w_ih", {512, 64}, bound), w_hh = m.weight("w_hh", {512, 128}, bound);
+  auto b_ih = m.weight("b_ih", {512}, bound), b_hh = m.weight("b_hh", {512}, bound);
+  auto h = moxzi::device::lstm(x, w_ih, w_hh, b_ih, b_hh);
+  auto w = m.weight("head", {64, 128}, bound);
+  auto logits = linear(h, w, m.weight("bias", {64}, bound));
+  auto loss = cross_entropy(reshape(logits, {32 * 64, 64}), y);
+  std::vector<std::vector<tensor>> batches;
+  sampler draw;
+  for (size_t i = 0; i < batches_count; ++i)
+    batches.push_back({make_tensor(draw.normal(32 * 64 * 64), {32, 64, 64}),
+                       make_tensor(draw.below(64, 32 * 64), {32 * 64})});
+  return m.finished(loss, std::move(batches));
+}
+
 model model_named(std::string_view name) {
   if (name == "mlp") return mlp();
   if (name == "block") return block();
-  give_up("usage: models_bench mlp|block [STEPS] [THREADS] [KIND]");
+  if (name == "cnn") return cnn();
+  if (name == "lstm") return lstm();
+  give_up("usage: models_bench mlp|block|cnn|lstm [STEPS] [THREADS] [KIND]");
 }
 
 // -- the actor -------------------------------------------------------------------

@@ -20,7 +20,7 @@ def run(bench):
     bench.compare("letters.device", letters, burn + bench.torch_letters())
     call = bench.program(os.path.join(bench.bin, "device_bench"), "call", "2000")
     bench.compare("device.call", call, [("letters.device", letters)])
-    for model in ("mlp", "block"):
+    for model in ("mlp", "block", "cnn", "lstm"):
         model_row(bench, model)
     http_rows(bench, burn)
     start_rows(bench)
