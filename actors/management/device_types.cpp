@@ -159,12 +159,11 @@ form<device::optimizer_kind> kind_form(declarations& in) {
 
 // -- declarations -------------------------------------------------------------
 
-void device_types::declare_params(declarations& in, const form<device::tensor>& contents) {
-  using device::dtype;
+void device_types::declare_params(declarations& in, const form<device::tensor>& contents,
+                                  const form<device::dtype>& type) {
   using device::if_exists;
   using device::param_spec;
   auto init = init_form(in, contents);
-  auto type = enum_of<dtype>(in, {}, {{"f32", dtype::f32}, {"f64", dtype::f64}});
   auto existing = enum_of<if_exists>(
     in, {},
     {{"replace", if_exists::replace}, {"keep", if_exists::keep}, {"fail", if_exists::fail}});
@@ -173,7 +172,8 @@ void device_types::declare_params(declarations& in, const form<device::tensor>& 
     {bound("name", &param_spec::name, text_form(), "1 to 128 bytes."),
      bound("shape", &param_spec::dims, vec_of(in, nat32_form()), "At most 8 dimensions."),
      bound("init", &param_spec::init, std::move(init)),
-     bound_or_default(in, "dtype", &param_spec::type, std::move(type), "null = f32"),
+     bound_or_default(in, "dtype", &param_spec::type, type,
+                      "One of those that `moxzi_device_info` lists; null = f32."),
      bound_or_default(in, "if_exists", &param_spec::existing, std::move(existing),
                       "null = replace"),
      bound_or_default(in, "frozen", &param_spec::frozen, candid::boolean_form(),
@@ -306,7 +306,7 @@ device_types::device_types() {
            "A register: the position, in the program, of the operation that makes it.");
   const auto contents = tensor_form(in);
   const auto type = declare_dtype(in);
-  declare_params(in, contents);
+  declare_params(in, contents, type);
   const auto kind = kind_form(in);
   declare_optimizer(in, kind);
   declare_program(in);

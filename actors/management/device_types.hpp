@@ -54,7 +54,8 @@ public:
   candid::interface service;
 
 private:
-  void declare_params(candid::declarations& in, const candid::form<device::tensor>& contents);
+  void declare_params(candid::declarations& in, const candid::form<device::tensor>& contents,
+                      const candid::form<device::dtype>& type);
   void declare_optimizer(candid::declarations& in,
                          const candid::form<device::optimizer_kind>& kind);
   void declare_program(candid::declarations& in);
