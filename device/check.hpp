@@ -20,7 +20,7 @@ struct input_type {
 /// What a program is checked against.
 struct environment {
   std::vector<input_type> inputs;
-  std::map<std::string, register_type, std::less<>> parameters; ///< those the program names
+  std::map<std::string, register_type, std::less<>> parameters;  ///< those the program names
   std::map<std::string, register_type, std::less<>> values = {}; ///< stored ones that it names
   bool trains = false;                                           ///< it is a training step
 };
