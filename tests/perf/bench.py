@@ -121,15 +121,16 @@ class Bench:
         return [("burn-flex", self.program(program, "flex", "2000")),
                 ("burn-ndarray", self.program(program, "ndarray", "2000"))]
 
-    def torch_model(self, model, threads):
+    def torch_model(self, model, steps, threads):
         """PyTorch's ways to train one of the models of torch_models.py."""
         script = os.path.join(HERE, "peers", "torch_models.py")
         ways = {"torch-eager": [], "torch-eager-fused": ["--fused"],
                 "torch-compile": ["--fused", "--compile"]}
-        return [(label, self.program(self.python, script, "--model", model, "--threads",
-                                     str(threads), *flags)) for label, flags in ways.items()]
+        return [(label, self.program(self.python, script, "--model", model, "--steps", str(steps),
+                                     "--threads", str(threads), *flags))
+                for label, flags in ways.items()]
 
-    def jax_model(self, model, threads):
+    def jax_model(self, model, steps, threads):
         """The same in JAX, which is installed on first use; none where that fails."""
         python = os.path.join(self.deps, "peers", "venv", "bin", "python")
         installer = os.path.join(ROOT, "cmake", "deps", "install.sh")
@@ -139,8 +140,8 @@ class Bench:
             log("JAX could not be installed; its rows are left out")
             return []
         script = os.path.join(HERE, "peers", "jax_models.py")
-        return [("jax", self.program(python, script, "--model", model, "--threads",
-                                     str(threads)))]
+        return [("jax", self.program(python, script, "--model", model, "--steps", str(steps),
+                                     "--threads", str(threads)))]
 
     def torch_letters(self):
         script = os.path.join(HERE, "peers", "eager_letters.py")

@@ -20,8 +20,8 @@ def run(bench):
     bench.compare("letters.device", letters, burn + bench.torch_letters())
     call = bench.program(os.path.join(bench.bin, "device_bench"), "call", "2000")
     bench.compare("device.call", call, [("letters.device", letters)])
-    for model in ("mlp", "block", "cnn", "lstm"):
-        model_row(bench, model)
+    for model, steps in (("mlp", 200), ("block", 60), ("cnn", 60), ("lstm", 60)):
+        model_row(bench, model, steps)
     http_rows(bench, burn)
     start_rows(bench)
     bench.rows_of("candid", os.path.join(bench.bin, "candid_bench"))
@@ -29,13 +29,14 @@ def run(bench):
     bench.rows_of("wasm", os.path.join(bench.bin, "wasm_bench"))
 
 
-def model_row(bench, model, threads=1):
+def model_row(bench, model, steps, threads=1):
     """A whole training step of a model of peers/torch_models.py, all with the same threads."""
     name = f"{model}.cpu"
     if not bench.selected(name):
         return
-    ours = bench.program(os.path.join(bench.bin, "models_bench"), model, "200", str(threads))
-    bench.compare(name, ours, bench.torch_model(model, threads) + bench.jax_model(model, threads))
+    ours = bench.program(os.path.join(bench.bin, "models_bench"), model, str(steps), str(threads))
+    bench.compare(name, ours, bench.torch_model(model, steps, threads)
+                  + bench.jax_model(model, steps, threads))
 
 
 # -- the daemon ------------------------------------------------------------------------------------
