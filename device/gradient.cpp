@@ -23,7 +23,9 @@ struct adjoint {
 class reverse {
 public:
   reverse(typed_program code, const std::vector<std::string>& parameters)
-      : code_(std::move(code)), forward_(code_.code.size()), adjoints_(forward_), needs_(forward_) {
+      : code_(std::move(code)), forward_(code_.code.size()), adjoints_(forward_), needs_(forward_),
+        again_(forward_) {
+    for (size_t i = 0; i < forward_; ++i) again_[i] = static_cast<reg>(i);
     for (auto& name : parameters) reads_[name];
     for (size_t i = 0; i < forward_; ++i) {
       auto& what = code_.code[i];
@@ -68,6 +70,44 @@ private:
 
   void visit(reg i);
 
+  // -- what is made twice ------------------------------------------------------
+
+  /// True if the operation is made again and not kept. What is random or writes runs once, and
+  /// recomputes, which aren't pure either, are what is kept.
+  bool repeats(reg x) const {
+    auto& what = code_.code[x];
+    auto how = find_row(what.id);
+    return how->runs != row_runs::bound && how->pure && !what.operands.empty();
+  }
+
+  /// A register that was kept, as what is made again reads it: by that, what is made of it is not
+  /// the same as what was made before.
+  reg kept(reg x, size_t origin) {
+    if (find_row(code_.code[x].id)->runs != row_runs::bound && code_.code[x].operands.empty())
+      return x; // a constant
+    auto [found, fresh] = kept_.try_emplace(x, no_register);
+    if (fresh) found->second = emit({op::recompute, {x}, {}}, origin);
+    return found->second;
+  }
+
+  /// All that this `recompute` was made from, back to what is kept, is made again, here; gradient
+  /// rules of those operations find the new registers.
+  void make_again(reg i) {
+    std::vector<char> wanted(i);
+    wanted[code_.code[i].operands[0]] = true;
+    for (auto x = i; x-- > 0;)
+      if (wanted[x] && repeats(x))
+        for (auto from : code_.code[x].operands)
+          if (from != no_register) wanted[from] = true;
+    for (reg x = 0; x < i; ++x) {
+      if (!wanted[x] || !repeats(x) || again_[x] != x) continue;
+      auto what = code_.code[x];
+      for (auto& from : what.operands)
+        if (from != no_register) from = repeats(from) ? again_[from] : kept(from, x);
+      again_[x] = emit(std::move(what), x);
+    }
+  }
+
   reg emit(operation what, size_t origin) {
     auto made = append(code_, std::move(what), code_.origins[origin]);
     if (made) return *made;
@@ -105,13 +145,15 @@ private:
   std::vector<adjoint> adjoints_;
   std::vector<char> needs_;
   std::optional<error> failed_;
+  std::vector<reg> again_; ///< by register of the program: itself, or what was made in its place
+  std::map<reg, reg> kept_;
   std::map<std::string, std::vector<reg>> reads_; ///< where each parameter is read
 };
 
 /// What a row's gradient rule sees.
 class reverse::rule final : public gradient_context {
 public:
-  rule(reverse& all, reg self) : all_(all), self_(self) {
+  rule(reverse& all, reg self) : all_(all), self_(self), made_(all.again_[self]) {
     // nop
   }
   bool has(size_t operand) const override {
@@ -119,13 +161,13 @@ public:
     return operand < operands.size() && operands[operand] != no_register;
   }
   bool wants(size_t operand) const override {
-    return has(operand) && all_.needs_[what().operands[operand]];
+    return has(operand) && all_.needs_[asked().operands[operand]];
   }
   reg operand(size_t n) const override {
     return what().operands[n];
   }
   reg self() const override {
-    return self_;
+    return made_;
   }
   const register_type& type_of(reg x) const override {
     return all_.code_.types[x];
@@ -144,26 +186,32 @@ public:
   }
   void give(size_t n, reg gradient) override {
     if (!wants(n)) return;
-    auto x = what().operands[n];
+    auto x = asked().operands[n];
     all_.add(all_.adjoints_[x], all_.fitted(gradient, x, self_), self_);
   }
 
 private:
+  /// The operation as it is made, perhaps again, and as it is in the program.
   const operation& what() const {
+    return all_.code_.code[made_];
+  }
+  const operation& asked() const {
     return all_.code_.code[self_];
   }
 
   reverse& all_;
-  reg self_;
+  reg self_, made_;
 };
 
 void reverse::visit(reg i) {
-  auto how = find_row(code_.code[i].id);
+  auto made = again_[i];
+  auto how = find_row(code_.code[made].id);
   if (!how->gradient) return; // a parameter
   if (how->training_form != how->id) {
-    take_training_form(code_, i);
-    how = find_row(code_.code[i].id);
+    take_training_form(code_, made);
+    how = find_row(code_.code[made].id);
   }
+  if (how->id == op::recompute) make_again(i);
   rule context(*this, i);
   how->gradient(context);
 }

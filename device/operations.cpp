@@ -121,6 +121,10 @@ var detach(var x) {
   return operation_call(op::detach).on(x).made();
 }
 
+var recompute(var x) {
+  return operation_call(op::recompute).on(x).made();
+}
+
 var embedding(var table, var ids) {
   return operation_call(op::embedding).on(table).on(ids).made();
 }

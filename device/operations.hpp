@@ -168,6 +168,11 @@ var cast(var x, device::dtype to);
 /// As torch.Tensor.detach.
 var detach(var x);
 
+/// x; for its gradient, what it was made from is made again, back to inputs, parameters, other
+/// recomputes and what is random, and not kept.
+/// As torch.utils.checkpoint.
+var recompute(var x);
+
 // -- indexing
 
 /// For each of `ids` that row of `table` [rows, columns]: ids' shape with columns added.

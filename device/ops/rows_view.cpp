@@ -226,32 +226,52 @@ wrong_sample wrong_unsqueeze(sampler& random) {
   return {{{random.tensor({2})}, {int64_t{2}}}, device_errc::dim_range};
 }
 
-// -- detach --------------------------------------------------------------------
+// -- recompute, detach ---------------------------------------------------------
 
 std::optional<look> look_alike(const typed_call&, const shape& strides) {
   return look{0, strides};
+}
+
+void alike_gradient(gradient_context& g) {
+  g.give(0, g.upstream());
+}
+
+sample alike_example(sampler& random) {
+  return {{random.tensor(random.dims(0, 4))}, {}};
+}
+
+wrong_sample wrong_alike(sampler&) {
+  return {{}, device_errc::undecodable};
 }
 
 std::vector<split_axis> split_alike(const typed_call& call) {
   return leading_axes(call.result->dims.rank(), 1);
 }
 
+row alike(op id, std::string_view name, std::string_view sentence,
+          void (*gradient)(gradient_context&)) {
+  auto out =
+    with_rules(view(id, name, sentence, {}, {}),
+               {[](const rule_context& c) -> result<register_type> { return c.operand(0); },
+                look_alike, gradient, split_alike, alike_example, wrong_alike});
+  out.form = field_form::bare;
+  return out;
+}
+
 } // namespace
 
 std::vector<row> view_rows() {
-  auto detach =
-    with_rules(view(op::detach, "detach", "x, through which no gradient flows.", {}, "x.detach()"),
-               {[](const rule_context& c) -> result<register_type> { return c.operand(0); },
-                look_alike, nullptr, split_alike,
-                [](sampler& random) -> sample {
-                  return {{random.tensor(random.dims(0, 4))}, {}};
-                },
-                [](sampler&) -> wrong_sample {
-                  return {{}, device_errc::undecodable};
-                }});
+  auto detach = alike(op::detach, "detach", "x, through which no gradient flows.", nullptr);
   detach.reference = "torch.Tensor.detach";
-  detach.form = field_form::bare;
+  detach.pytorch = "x.detach()";
   detach.no_gradient = "that is what it is for";
+  auto recompute = alike(op::recompute, "recompute",
+                         "x; for its gradient, what it was made from is made again, back to "
+                         "inputs, parameters, other recomputes and what is random, and not kept.",
+                         alike_gradient);
+  recompute.reference = "torch.utils.checkpoint";
+  recompute.pytorch = "x.clone()";
+  recompute.pure = false; // or what is made again would be what was made before
   row slice_backward;
   slice_backward.id = op::slice_backward;
   slice_backward.name = "slice_backward";
@@ -294,6 +314,7 @@ std::vector<row> view_rows() {
                {infer_unsqueeze, look_unsqueeze, unsqueeze_gradient, split_unsqueeze,
                 unsqueeze_example, wrong_unsqueeze}),
     detach,
+    recompute,
     slice_backward,
   };
 }
