@@ -12,6 +12,9 @@ struct heading {
   op from;
   std::string_view title;
 };
+/// The first operation of the interface that `op` has no name for.
+inline constexpr op first_without_name{140};
+
 inline constexpr heading headings[] = {
   {op::input, "sources"},
   {op::narrow, "shape"},
@@ -23,7 +26,7 @@ inline constexpr heading headings[] = {
   {op::cross_entropy, "losses"},
   {op::categorical, "sampling"},
   {op::store, "writes and loops"},
-  {static_cast<op>(140), "others"},
+  {first_without_name, "others"},
 };
 
 } // namespace moxzi::device

@@ -68,6 +68,12 @@ std::string name_in_cpp(std::string_view word) {
   return fmt::format("{}{}", word, taken ? "_" : "");
 }
 
+/// How an operation is named: those that `ids.hpp` has no name for go by their number.
+std::string number_of(const row& of) {
+  if (of.id >= first_without_name) return fmt::format("op{{{}}}", static_cast<int>(of.id));
+  return "op::" + name_in_cpp(of.name);
+}
+
 /// The enumerations of fields with a choice, by name. Fields of one name with the same choices
 /// share one.
 using enumerations = std::vector<std::pair<std::string, std::vector<std::string_view>>>;
@@ -287,8 +293,8 @@ std::string operations_source(std::span<const row> rows) {
     auto start = fmt::format("var {}{}(", inner ? "operations_without_operands::" : "",
                              name_in_cpp(each.of->name));
     out += filled(start, "    ", parameters(each, false), ", ") + ") {\n";
-    auto body = fmt::format("  return operation_call(op::{}{})", name_in_cpp(each.of->name),
-                            inner ? ", in_" : "");
+    auto body =
+      fmt::format("  return operation_call({}{})", number_of(*each.of), inner ? ", in_" : "");
     auto steps = each.collecting;
     steps.emplace_back(".made()");
     out += filled(body, "    ", steps, "") + ";\n}\n\n";
