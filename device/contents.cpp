@@ -26,8 +26,30 @@ error unknown(device_errc code, std::string_view where, std::string_view what,
   return fail_at(code, where, "no {} \"{}\"{}", what, shown(name), nearest_key(name, known));
 }
 
-/// Elements `start` to `start` + `count` of a parameter, if it has them.
-result<void> check_part(std::string_view where, const parameter& of, uint64_t start,
+/// A parameter or a stored value.
+struct stored_tensor {
+  shape dims;
+  dtype type = dtype::f32;
+  elem storage = elem::f32;
+  buffer* data = nullptr;
+};
+
+/// The parameter of this name, or else the stored value.
+result<stored_tensor> find_tensor(const space& in, const std::string& name,
+                                  std::string_view where) {
+  if (auto found = in.parameters.find(name); found != in.parameters.end()) {
+    auto& what = found->second;
+    return stored_tensor{what.dims, what.type, stored_as(what.type), what.data.get()};
+  }
+  if (auto found = in.values.find(name); found != in.values.end()) {
+    auto& what = found->second;
+    return stored_tensor{what.dims, what.type, what.storage, what.data.get()};
+  }
+  return unknown(device_errc::unknown_parameter, where, "parameter", name, in.parameters);
+}
+
+/// Elements `start` to `start` + `count` of a tensor, if it has them.
+result<void> check_part(std::string_view where, const stored_tensor& of, uint64_t start,
                         uint64_t count) {
   auto size = static_cast<uint64_t>(of.dims.elements());
   if (start <= size && count <= size - start) return {};
@@ -37,9 +59,9 @@ result<void> check_part(std::string_view where, const parameter& of, uint64_t st
 
 // -- reading -------------------------------------------------------------------
 
-/// Which elements a request wants of a parameter.
+/// Which elements a request wants of a tensor.
 struct wanted_part {
-  const parameter* of = nullptr;
+  stored_tensor of;
   uint64_t start = 0;
   uint64_t count = 0;
   bool whole = true;
@@ -54,23 +76,21 @@ result<std::vector<wanted_part>> find_parts(const space& in, const read_request&
   uint64_t bytes = 0;
   for (size_t i = 0; i < request.names.size(); ++i) {
     auto where = fmt::format("names[{}]", i);
-    auto found = in.parameters.find(request.names[i]);
-    if (found == in.parameters.end())
-      return unknown(device_errc::unknown_parameter, where, "parameter", request.names[i],
-                     in.parameters);
-    auto& what = found->second;
+    auto found = find_tensor(in, request.names[i], where);
+    if (!found) return found.error();
+    auto& what = *found;
     auto size = static_cast<uint64_t>(what.dims.elements());
     auto start = request.start.value_or(0);
     auto count = request.len.value_or(size - std::min(start, size));
     if (auto ok = check_part(where, what, start, count); !ok) return ok.error();
-    bytes += count * size_of(stored_as(what.type));
+    bytes += count * size_of(what.storage);
     if (bytes > reply_bytes_max)
       return fail_at(device_errc::reply_too_large, where,
                      "the answer would have {} bytes with \"{}\", {} {}; at most {}: read it in "
                      "parts with start and len",
                      bytes, request.names[i], name_of(what.type), to_string(what.dims),
                      reply_bytes_max);
-    out.push_back({&what, start, count, !request.start && !request.len});
+    out.push_back({what, start, count, !request.start && !request.len});
   }
   return out;
 }
@@ -87,10 +107,12 @@ struct staged_write {
 
 result<staged_write> check_write(const space& in, const write_entry& entry,
                                  const std::string& where) {
-  auto found = in.parameters.find(entry.name);
-  if (found == in.parameters.end())
-    return unknown(device_errc::unknown_parameter, where, "parameter", entry.name, in.parameters);
-  auto& what = found->second;
+  auto found = find_tensor(in, entry.name, where);
+  if (!found) return found.error();
+  auto& what = *found;
+  if (what.storage != elem::f32 && what.storage != elem::f64)
+    return fail_at(device_errc::dtype_mismatch, where,
+                   "the stored value is {}; one of f32 or f64 can be written", name_of(what.type));
   auto given = checked_shape(entry.contents.dims);
   if (!given)
     return at(static_cast<device_errc>(given.error().code.value()), where, given.error().message);
@@ -102,9 +124,8 @@ result<staged_write> check_write(const space& in, const write_entry& entry,
   if (auto ok = check_part(where, what, start, count); !ok) return ok.error();
   if (auto ok = check_data(entry.contents, *given); !ok)
     return at(static_cast<device_errc>(ok.error().code.value()), where, ok.error().message);
-  auto type = stored_as(what.type);
-  return staged_write{
-    what.data.get(), start * size_of(type), converted(entry.contents, count, type), {}};
+  auto type = what.storage;
+  return staged_write{what.data, start * size_of(type), converted(entry.contents, count, type), {}};
 }
 
 /// Puts back what was there. If that fails too, the device has failed as a whole.
@@ -183,11 +204,11 @@ result<std::vector<tensor>> read_contents(const space& in, const read_request& r
   std::vector<tensor> out;
   for (size_t i = 0; i < parts->size(); ++i) {
     auto& [of, start, count, whole] = (*parts)[i];
-    auto type = stored_as(of->type);
+    auto type = of.storage;
     byte_string bytes;
-    if (auto why = on.read(*of->data, start * size_of(type), count * size_of(type), bytes))
+    if (auto why = on.read(*of.data, start * size_of(type), count * size_of(type), bytes))
       return at_place(*why, fmt::format("names[{}]", i));
-    auto dims = whole ? sizes_of(of->dims) : std::vector{static_cast<uint32_t>(count)};
+    auto dims = whole ? sizes_of(of.dims) : std::vector{static_cast<uint32_t>(count)};
     out.push_back({std::move(bytes), type, std::move(dims)});
   }
   return out;

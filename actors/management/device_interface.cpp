@@ -8,6 +8,7 @@
 #include "actors/management/program_memo.hpp"
 #include "base/limits.hpp"
 #include "device/errors.hpp"
+#include "device/ops/table.hpp"
 
 namespace moxzi::actors::management {
 
@@ -152,9 +153,23 @@ result<device_request> device_interface::decode(std::string_view method, byte_vi
   return device_request{std::move(run)};
 }
 
+namespace {
+
+/// True if the operation writes, or draws: what is drawn next depends on how often that was done.
+bool leaves_a_trace(const device::operation& what) noexcept {
+  const auto* row = device::find_row(what.id);
+  if (row == nullptr) return false;
+  const bool draws = !row->pure && row->runs == device::row_runs::kernel;
+  return draws || row->writes != device::row_writes::nothing;
+}
+
+} // namespace
+
 bool is_mutating(const device_request& request) noexcept {
   return std::visit(overloaded{
-                      [](const device::run_request& run) { return run.train.has_value(); },
+                      [](const device::run_request& run) {
+                        return run.train || std::ranges::any_of(*run.code, leaves_a_trace);
+                      },
                       [](const device::read_request&) { return false; },
                       [](const list_request&) { return false; },
                       [](const info_request&) { return false; },

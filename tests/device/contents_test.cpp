@@ -206,6 +206,29 @@ TEST(writing, leaves_optimizers_what_they_remember) {
   EXPECT_NEAR(w.now("a")[0], -0.5 * 1.9, 1e-6);
 }
 
+// -- stored values -------------------------------------------------------------
+
+TEST(stored_values, are_read_and_written_like_parameters) {
+  filled_space w;
+  const operation keep{op::store, {0}, {std::string("v")}};
+  ASSERT_TRUE(w.core.run("x", {.inputs = {tensor_of<float>(elem::f32, {3}, {4, 5, 6})},
+                               .code = shared({input(0), keep})}));
+  EXPECT_EQ(w.now("v"), (doubles{4, 5, 6}));
+  ASSERT_TRUE(w.core.write("x", {{"v", tensor_of<double>(elem::f64, {1}, {7}), 1},
+                                 {"a", tensor_of<float>(elem::f32, {1}, {0}), 0}}));
+  EXPECT_EQ(w.now("v"), (doubles{4, 7, 6}));
+  EXPECT_EQ(w.now("a"), (doubles{0, 2, 3}));
+  ASSERT_TRUE(w.core.run("x", {.inputs = {tensor_of<uint8_t>(elem::u8, {2}, {8, 9})},
+                               .code = shared({input(0), keep})}));
+  auto bytes = w.core.read("x", {{"v"}, 1, {}});
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  EXPECT_EQ(bytes->at(0).data.view().back(), 9);
+  auto why = refusal(w.core.write("x", {{"v", tensor_of<float>(elem::f32, {1}, {0}), 0}}));
+  EXPECT_TRUE(why.starts_with("MXD012: tensors[0] \"v\": the stored value is ")) << why;
+  ASSERT_TRUE(w.core.remove("x", {.values = {"v"}}));
+  EXPECT_EQ(refusal(w.core.read("x", {{"v"}, {}, {}})).substr(0, 20), "MXD020: names[0]: no");
+}
+
 // -- forgetting ----------------------------------------------------------------
 
 TEST(forgetting, takes_a_parameter_out_of_its_optimizers) {

@@ -260,7 +260,8 @@ TEST(optimizers, steps_on_a_kept_plan_ask_for_no_room_for_elements) {
       step.train->accumulate = i % 2 == 0;
       auto before = allocated_bytes();
       ASSERT_TRUE(core.run("a", step));
-      if (i >= 2) EXPECT_LT(allocated_bytes() - before, 16'384u) << name_of(kind);
+      if (i < 2) continue; // places are made
+      EXPECT_LT(allocated_bytes() - before, 16'384u) << name_of(kind);
     }
   }
 }

@@ -428,6 +428,18 @@ TEST(device_interface, what_changes_the_device_is_kept) {
   EXPECT_TRUE(is_mutating(write_request{}));
   EXPECT_TRUE(is_mutating(device::delete_request{}));
   EXPECT_TRUE(is_mutating(rename_request{}));
+  const auto run = [](device::operation last) {
+    device::run_request made;
+    made.code = std::make_shared<const device::program>(
+      device::program{{device::op::input, {}, {int64_t{0}}}, std::move(last)});
+    return made;
+  };
+  EXPECT_TRUE(is_mutating(run({device::op::store, {0}, {std::string("v")}})));
+  EXPECT_TRUE(is_mutating(run({device::op::assign, {0}, {std::string("p")}})));
+  // What the next draw is depends on this one.
+  EXPECT_TRUE(is_mutating(run({device::op::categorical, {0}, {}})));
+  EXPECT_FALSE(is_mutating(run({device::op::relu, {0}, {}})));
+  EXPECT_FALSE(is_mutating(run({device::op::value, {}, {std::string("v")}})));
   EXPECT_FALSE(is_mutating(device::read_request{}));
   EXPECT_FALSE(is_mutating(list_request{}));
   EXPECT_FALSE(is_mutating(info_request{}));
