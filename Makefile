@@ -47,7 +47,7 @@ golden: build
 bench: build
 	@tests/perf/bench.py --bin $(BUILD)/bin --deps $(MOXZI_DEPS)
 
-soak: deps
+soak: build
 	@tests/soak.sh
 
 fuzz: deps

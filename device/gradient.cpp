@@ -20,6 +20,13 @@ struct adjoint {
   }
 };
 
+/// True for what gradients are made of and cannot be differentiated once more; anything else
+/// without a rule has no derivative but 0.
+bool lacks_rule(op id) {
+  auto how = find_row(id);
+  return how->internal() && !how->gradient && id != op::ones_like;
+}
+
 class reverse {
 public:
   reverse(typed_program code, const std::vector<std::string>& parameters)
@@ -35,7 +42,7 @@ public:
         if (needs_[i]) found->second.push_back(static_cast<reg>(i));
         continue;
       }
-      if (!find_row(what.id)->gradient) continue;
+      if (!find_row(what.id)->gradient && !lacks_rule(what.id)) continue;
       // What flows back through integers and booleans is nothing.
       if (!is_float(code_.types[i].type)) continue;
       for (auto x : what.operands) needs_[i] = needs_[i] || (x != no_register && needs_[x]);
@@ -131,7 +138,7 @@ private:
   }
 
   void add(adjoint& to, reg term, size_t origin) {
-    to.at = to.exists() ? emit({op::accumulate, {to.at, term}, {}}, origin) : term;
+    to.at = to.exists() ? emit({op::add, {to.at, term}, {}}, origin) : term;
   }
 
   reg materialized(reg i) {
@@ -206,6 +213,9 @@ private:
 void reverse::visit(reg i) {
   auto made = again_[i];
   auto how = find_row(code_.code[made].id);
+  if (lacks_rule(how->id) && !failed_)
+    failed_ = at(device_errc::op_unsupported, place_of(i, how->id),
+                 fmt::format("it has no derivative: {}", how->no_gradient));
   if (!how->gradient) return; // a parameter
   if (how->training_form != how->id) {
     take_training_form(code_, made);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The long runs: every fuzzer for FUZZ_SECONDS (600), the mutations of ShapeScript programs, then the
-# tests under both sanitizers.
+# The long runs: every fuzzer for FUZZ_SECONDS (600), random device programs and the mutations of
+# ShapeScript programs by the release build, then the tests under both sanitizers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 for target in $(ls tests/fuzz/*.cpp | xargs -n 1 basename -s .cpp); do

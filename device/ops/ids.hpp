@@ -32,10 +32,9 @@ enum class op : uint16_t {
   bce_logits = 130, mse = 131, l1 = 132, huber = 133, kl = 134, categorical = 135, store = 136,
   assign = 137, iterate = 138, carried = 139,
 
-  // internal
+  // internal; 1002 and 1010 were other names of add and mul
   second_of = 1000,               // the second result of the operation that made the register
   ones_like = 1001,               // where a gradient starts
-  accumulate = 1002,              // sum of two gradients of one register
   contiguous = 1003,              // a strided view, copied without gaps
   narrow_backward = 1004,
   embedding_backward = 1005,
@@ -43,7 +42,6 @@ enum class op : uint16_t {
   linear_weight_backward = 1007,
   linear_bias_backward = 1008,
   cross_entropy_train = 1009,     // cross_entropy, and its gradient as the second result
-  scale_by = 1010,                // times a register of one element
   sum_to = 1011,                  // the sum over what was broadcast
   nonzero = 1012,                 // a cast to boolean
   gelu_slope = 1013, gelu_tanh_slope = 1014,

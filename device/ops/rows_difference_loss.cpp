@@ -51,7 +51,7 @@ reg times_upstream(gradient_context& g, reg slope, const attribute& reduce, doub
   if (how == reduction::mean) by /= static_cast<double>(g.type_of(slope).dims.elements());
   if (by != 1) slope = w.times(slope, by);
   if (how == reduction::none) return w.mul(slope, g.upstream());
-  return g.upstream_is_one() ? slope : g.emit(op::scale_by, {slope, g.upstream()});
+  return g.upstream_is_one() ? slope : g.emit(op::mul, {slope, g.upstream()});
 }
 
 /// The slope with respect to a; that of b is its negative.

@@ -12,17 +12,6 @@ result<register_type> like_first(const rule_context& c) {
 
 // -- gradients of gradients ----------------------------------------------------
 
-void accumulate_gradient(gradient_context& g) {
-  g.give(0, g.upstream());
-  g.give(1, g.upstream());
-}
-
-void scale_by_gradient(gradient_context& g) {
-  words w(g);
-  if (g.wants(0)) g.give(0, g.emit(op::scale_by, {g.upstream(), g.operand(1)}));
-  if (g.wants(1)) g.give(1, w.mul(g.upstream(), g.operand(0)));
-}
-
 /// What was summed gets the same gradient in every place.
 void sum_to_gradient(gradient_context& g) {
   g.give(0, g.emit(op::expand, {g.upstream()}, {sizes_of(g.type_of(g.operand(0)).dims)}));
@@ -103,11 +92,6 @@ std::vector<row> gradient_rows() {
     return out;
   };
   nonzero.example = unary_example<contents::any>;
-  auto scale = alike(op::scale_by, "scale_by", "x times a register of one element.", {"x", "by"},
-                     scale_by_gradient);
-  scale.example = [](sampler& random) -> sample {
-    return {{random.tensor(random.dims(0, 4)), random.tensor({})}, {}};
-  };
   return {
     {
       .id = op::second_of,
@@ -121,8 +105,6 @@ std::vector<row> gradient_rows() {
     },
     ones,
     nonzero,
-    alike(op::accumulate, "accumulate", "a + b, of one shape.", {"a", "b"}, accumulate_gradient),
-    scale,
     {
       .id = op::sum_to,
       .name = "sum_to",

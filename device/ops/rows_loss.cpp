@@ -48,7 +48,7 @@ void cross_entropy_gradient(gradient_context& g) {
   auto unscaled = g.emit(op::second_of, {g.self()});
   if (g.upstream_is_one()) return g.give(0, unscaled);
   if (reduction_of(g.attr(0)) != reduction::none)
-    return g.give(0, g.emit(op::scale_by, {unscaled, g.upstream()}));
+    return g.give(0, g.emit(op::mul, {unscaled, g.upstream()}));
   auto rows = static_cast<uint32_t>(g.type_of(g.upstream()).dims[0]);
   auto column = g.emit(op::reshape, {g.upstream()}, {std::vector<uint32_t>{rows, 1}});
   g.give(0, g.emit(op::mul, {unscaled, column}));

@@ -251,5 +251,31 @@ TEST(gradient, cross_entropy_is_softmax_minus_one_hot) {
   EXPECT_DOUBLE_EQ(got.gradients.at("p")[1], 0.75);
 }
 
+/// The gradient of the sum of squares of the gradient of what `last` makes of the parameter p.
+result<differentiated> differentiated_twice(shape dims, operation last) {
+  environment where;
+  where.parameters.emplace("p", register_type{dtype::f64, elem::f64, dims, {}});
+  auto typed = check({param("p"), std::move(last), {op::square, {1}, {}}, {op::sum, {2}, {{}, {}}}},
+                     std::move(where));
+  EXPECT_TRUE(typed) << typed.error().message;
+  auto once = differentiate(std::move(*typed), 3, {"p"});
+  EXPECT_TRUE(once) << once.error().message;
+  auto squares = append(once->code, {op::square, {once->gradients[0]}, {}}, 0);
+  auto again = append(once->code, {op::sum, {*squares}, {{}, {}}}, 0);
+  EXPECT_TRUE(again) << again.error().message;
+  return differentiate(std::move(once->code), *again, {"p"});
+}
+
+// Silence would be a wrong number: what has no rule on the way is not constant.
+TEST(gradient, of_a_gradient_is_there_or_refused) {
+  EXPECT_TRUE(differentiated_twice({2, 3}, {op::tanh, {0}, {}}));
+  using sizes = std::vector<uint32_t>;
+  auto pooled = differentiated_twice({1, 1, 4, 4}, {op::max_pool, {0}, {sizes{2, 2}, {}, {}}});
+  ASSERT_FALSE(pooled);
+  EXPECT_EQ(pooled.error().code, device_errc::op_unsupported);
+  EXPECT_NE(pooled.error().message.find("max_pool_backward"), std::string::npos)
+    << pooled.error().message;
+}
+
 } // namespace
 } // namespace moxzi::device

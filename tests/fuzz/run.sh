@@ -12,6 +12,8 @@ fi
 [ -f build/fuzz/build.ninja ] || cmake --preset fuzz > /dev/null
 cmake --build --preset fuzz --target "fuzz_$target"
 mkdir -p "build/fuzz/corpus/$target"
+seeds=(tests/fuzz/corpus/"$target")
+if [ "$target" = shapescript_source ]; then seeds+=(tests/golden/shapescript/sound); fi
 exec "build/fuzz/bin/fuzz_$target" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=512 \
   -report_slow_units=1 -artifact_prefix="build/fuzz/$target-" \
-  "build/fuzz/corpus/$target" "tests/fuzz/corpus/$target"
+  "build/fuzz/corpus/$target" "${seeds[@]}"
