@@ -27,6 +27,10 @@ public:
   virtual void enter(const std::function<void()>& work) = 0;
   /// Makes a chain of pointwise operations ready; null if this place runs none.
   virtual chain_function make_chain(const pointwise_chain& what) = 0;
+  /// Draws the words of Philox; null where ATen's operators are to.
+  virtual words_function words() {
+    return nullptr;
+  }
   /// Records what `work` launches, without running it; null if that can't be done here, or with
   /// this work. Called inside `enter`.
   virtual std::unique_ptr<recording> record(const std::function<void()>& work) = 0;

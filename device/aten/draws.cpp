@@ -1,6 +1,7 @@
 #include "device/aten/draws.hpp"
 
 #include <array>
+#include <optional>
 
 namespace moxzi::device::aten {
 
@@ -53,6 +54,14 @@ words words_of(const aten_call& call, const attribute& seed, const at::Tensor& b
   return philox({blocks.bitwise_and(low_half), site, key(step), key(step + 1)}, mixed[0], mixed[1]);
 }
 
+/// By the place's own kernel.
+at::Tensor drawn(const aten_call& call, const attribute& seed, int64_t count,
+                 std::optional<size_t> which) {
+  auto out = at::empty({count}, call.draws.options());
+  if (count > 0) (*call.words)({call.draws, seed, call.origin, which}, out);
+  return out;
+}
+
 } // namespace
 
 at::Tensor keys_of(const draw_keys& keys, at::Device device) {
@@ -67,6 +76,7 @@ void set_keys(at::Tensor& to, const draw_keys& keys) {
 }
 
 at::Tensor words_of_elements(const aten_call& call, const attribute& seed, int64_t elements) {
+  if (call.words) return drawn(call, seed, elements, std::nullopt);
   constexpr auto lanes = static_cast<int64_t>(draw_lanes);
   const auto rows = (elements + 4 * lanes - 1) / (4 * lanes);
   const auto blocks = at::arange(rows * lanes, call.draws.options()).view({rows, lanes});
@@ -76,6 +86,7 @@ at::Tensor words_of_elements(const aten_call& call, const attribute& seed, int64
 
 at::Tensor words_of_blocks(const aten_call& call, const attribute& seed, int64_t blocks,
                            size_t which) {
+  if (call.words) return drawn(call, seed, blocks, which);
   return words_of(call, seed, at::arange(blocks, call.draws.options()))[which];
 }
 

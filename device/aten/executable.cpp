@@ -25,18 +25,25 @@ at::Tensor flat(void* data, uint64_t elements, elem type, at::Device device) {
 } // namespace
 
 aten_executable::aten_executable(const plan& what, aten_place& place)
-    : plan_(what), place_(place), bound_(what.parameters.size()) {
+    : plan_(what), place_(place), bound_(what.parameters.size()), words_(place.words()) {
   const auto bytes = static_cast<int64_t>(std::max<uint64_t>(what.arena_bytes, 64));
   arena_ = at::zeros({bytes}, at::TensorOptions().dtype(at::kByte).device(place.device()));
+  inputs_ = at::zeros({static_cast<int64_t>(what.input_bytes)}, arena_.options());
   tensors_.resize(what.tensors.size());
-  for (size_t i = 0; i < tensors_.size(); i++)
-    if (what.tensors[i].where == memory::arena)
-      tensors_[i] = view(what.tensors[i], arena_.data_ptr());
+  for (size_t i = 0; i < tensors_.size(); i++) {
+    auto& one = what.tensors[i];
+    if (one.where == memory::arena) tensors_[i] = view(one, arena_.data_ptr());
+    if (one.where == memory::input && what.input_bytes > 0)
+      tensors_[i] =
+        view(one, static_cast<char*>(inputs_.data_ptr()) + what.inputs[one.index].offset);
+    else if (one.where == memory::input)
+      tensors_[i] = view(one, nullptr);
+  }
   draws_ = keys_of({}, place.device());
   for (auto& one : what.instructions)
     steps_.push_back({find_kernel(one.id),
                       one.id == chain_op ? place.make_chain(one.chain) : chain_function{},
-                      {{}, {}, one.attributes, one.origin, draws_}});
+                      {{}, {}, one.attributes, one.origin, draws_, words_ ? &words_ : nullptr}});
   bad_ = at::zeros({}, at::TensorOptions().dtype(at::kBool).device(place.device()));
   draws_any_ = std::ranges::any_of(what.instructions, [](const instruction& one) {
     return one.id != chain_op && !find_row(one.id)->pure;

@@ -17,7 +17,7 @@ public:
   std::optional<fault> run(const run_arguments& with, run_results& out);
 
   uint64_t memory_bytes() const noexcept {
-    return plan_.arena_bytes;
+    return plan_.arena_bytes + plan_.input_bytes;
   }
 
 private:
@@ -47,6 +47,7 @@ private:
   const plan& plan_;
   aten_place& place_;
   at::Tensor arena_;
+  at::Tensor inputs_; ///< where they are copied to
   std::vector<void*> bound_;
   std::vector<at::Tensor> tensors_; ///< as in the plan
   std::vector<step> steps_;
@@ -54,6 +55,7 @@ private:
   at::Tensor bad_; ///< one boolean: an index was out of range
   std::unique_ptr<recording> recording_;
   at::Tensor draws_; ///< the keys of the run's random numbers
+  words_function words_;
   bool draws_any_ = false;
   bool recordable_ = true;
   bool launched_ = false; ///< since tensors were bound

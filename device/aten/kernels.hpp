@@ -12,6 +12,16 @@
 /// tested.
 namespace moxzi::device::aten {
 
+/// Which words of Philox are wanted (`device/draws.hpp`).
+struct words_wanted {
+  const at::Tensor& keys;      ///< on the device, see `keys_of`
+  const attribute& seed;       ///< the operation's own, if it has one
+  uint32_t site = 0;           ///< see `draw_counters`
+  std::optional<size_t> which; ///< word of each block; none: the word of each element
+};
+/// Fills an i64 tensor with them, on the device.
+using words_function = std::function<void(const words_wanted& what, at::Tensor& out)>;
+
 /// What a kernel is called with. An absent optional operand is an undefined tensor.
 struct aten_call {
   std::vector<at::Tensor> inputs;
@@ -19,6 +29,7 @@ struct aten_call {
   std::vector<attribute> attributes;
   uint32_t origin = 0;   ///< see `kernel_call`
   at::Tensor draws = {}; ///< on the device, see `keys_of`; of kernels that draw random numbers
+  const words_function* words = nullptr; ///< draws them, in place of ATen's operators
 };
 
 /// Index values are unknown to the host until it waits for the device. A kernel that takes some

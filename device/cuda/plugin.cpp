@@ -14,6 +14,7 @@
 
 #include "device/aten/backend.hpp"
 #include "device/cuda/chains.hpp"
+#include "device/cuda/draw_words.hpp"
 #include "device/cuda/nccl_group.hpp"
 
 namespace moxzi::device::aten {
@@ -34,7 +35,7 @@ public:
   explicit gpu(int index)
       : device_(at::kCUDA, static_cast<c10::DeviceIndex>(index)),
         stream_(c10::cuda::getStreamFromPool(false, static_cast<c10::DeviceIndex>(index))),
-        chains_(index) {
+        kernels_(index) {
     // nop
   }
 
@@ -51,7 +52,11 @@ public:
   }
 
   chain_function make_chain(const pointwise_chain& what) override {
-    return chains_.make(what);
+    return cuda::make_chain(what, kernels_);
+  }
+
+  words_function words() override {
+    return cuda::make_words(kernels_);
   }
 
   std::unique_ptr<recording> record(const std::function<void()>& work) override {
@@ -83,7 +88,7 @@ public:
 private:
   at::Device device_;
   c10::cuda::CUDAStream stream_;
-  cuda::chain_kernels chains_;
+  cuda::kernels kernels_;
 };
 
 std::string reason(cudaError_t code) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "device/cuda/draw_source.hpp"
+#include "device/draws.hpp"
 #include "device/ops/table.hpp"
 #include "device/pointwise/chain.hpp"
 #include "device/pointwise/gpu_source.hpp"
@@ -59,6 +61,39 @@ TEST(gpu_source, every_kind_of_element_is_read_and_written) {
     pointwise_chain chain{computes, {{op::neg, computes, {0}, {}}}, {0}};
     EXPECT_THAT(ptx_of(pointwise::gpu_source(chain, types, types)),
                 testing::HasSubstr(".target sm_80"));
+  }
+}
+
+TEST(draw_source, compiles_to_ptx) {
+  EXPECT_THAT(ptx_of(cuda::draw_source()), testing::HasSubstr(".visible .entry draw_words("));
+}
+
+TEST(draw_source, its_words_are_those_of_the_processor) {
+  const draw_keys keys{0x0123456789abcdefu, 0xfedcba9876543210u, 7, (uint64_t{1} << 40) + 3};
+  std::array<long long, 8> halves{};
+  size_t n = 0;
+  for (auto key : {keys.seed, keys.owner, keys.step, keys.seeded_step}) {
+    halves[n++] = static_cast<long long>(key & 0xffffffff);
+    halves[n++] = static_cast<long long>(key >> 32);
+  }
+  for (auto own : {attribute{}, attribute{int64_t{-5}}}) {
+    const draw_counters counters(keys, 9, own);
+    cuda::draw_arguments with{};
+    with.keys = halves.data();
+    with.site = 9;
+    if (auto* seed = std::get_if<int64_t>(&own)) {
+      with.seed = *seed;
+      with.has_seed = 1;
+    }
+    for (uint64_t at : {uint64_t{0}, uint64_t{15}, uint64_t{16}, uint64_t{999}, uint64_t{1} << 34,
+                        (uint64_t{1} << 40) + 77}) {
+      with.which = -1;
+      EXPECT_EQ(cuda::drawn_word(with, static_cast<long long>(at)),
+                counters.block(block_of_element(at))[word_of_element(at)]);
+      for (with.which = 0; with.which < 4; ++with.which)
+        EXPECT_EQ(cuda::drawn_word(with, static_cast<long long>(at)),
+                  counters.block(at)[static_cast<size_t>(with.which)]);
+    }
   }
 }
 
