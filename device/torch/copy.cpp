@@ -60,32 +60,50 @@ void copy_square(const T* from, int64_t from_step, T* to, int64_t to_step, int64
     for (int64_t j = 0; j < columns; j++) to[i * to_step + j] = from[i + j * from_step];
 }
 
-/// Copies `count` lines of the last dimension, or bands of the last two, from number `begin` on.
-template <class T>
-void copy_some(const walk& way, const T* from, T* to, bool transposed, int64_t begin,
-               int64_t count) {
-  const size_t inner = transposed ? 2 : 1, outer = way.rank - inner;
-  const size_t last = way.rank - 1;
-  const auto bands = transposed ? (way.size[last - 1] + square - 1) / square : 1;
-  for (auto n = begin; n < begin + count; n++) {
-    auto rest = n / bands;
-    auto* source = from;
-    auto* target = to;
+/// Where number `n` of the outer dimensions lies in both tensors.
+struct outer_place {
+  int64_t from = 0, to = 0;
+
+  outer_place(const walk& way, size_t outer, int64_t n) {
     for (size_t i = outer; i-- > 0;) {
-      const auto at = rest % way.size[i];
-      rest /= way.size[i];
-      source += at * way.from[i];
-      target += at * way.to[i];
+      const auto at = n % way.size[i];
+      n /= way.size[i];
+      from += at * way.from[i];
+      to += at * way.to[i];
     }
-    if (!transposed) {
-      copy_line(source, way.from[last], target, way.to[last], way.size[last]);
-      continue;
-    }
+  }
+};
+
+/// Copies `count` lines of the last dimension, from number `begin` on.
+template <class T>
+void copy_lines(const walk& way, const T* from, T* to, int64_t begin, int64_t count) {
+  const size_t last = way.rank - 1;
+  // Lines beside each other in one dimension are found once.
+  const auto side = last > 0 ? way.size[last - 1] : 1;
+  const auto from_side = last > 0 ? way.from[last - 1] : 0;
+  const auto to_side = last > 0 ? way.to[last - 1] : 0;
+  for (auto n = begin; n < begin + count;) {
+    const outer_place at(way, last, n);
+    const auto run = std::min(begin + count - n, side - n % side);
+    for (int64_t k = 0; k < run; k++)
+      copy_line(from + at.from + k * from_side, way.from[last], to + at.to + k * to_side,
+                way.to[last], way.size[last]);
+    n += run;
+  }
+}
+
+/// Copies `count` bands of the last two dimensions, from number `begin` on.
+template <class T>
+void copy_bands(const walk& way, const T* from, T* to, int64_t begin, int64_t count) {
+  const size_t last = way.rank - 1;
+  const auto bands = (way.size[last - 1] + square - 1) / square;
+  for (auto n = begin; n < begin + count; n++) {
+    const outer_place at(way, last - 1, n / bands);
     const auto row = n % bands * square;
     const auto rows = std::min(square, way.size[last - 1] - row);
     for (int64_t column = 0; column < way.size[last]; column += square)
-      copy_square(source + row + column * way.from[last], way.from[last],
-                  target + row * way.to[last - 1] + column, way.to[last - 1], rows,
+      copy_square(from + at.from + row + column * way.from[last], way.from[last],
+                  to + at.to + row * way.to[last - 1] + column, way.to[last - 1], rows,
                   std::min(square, way.size[last] - column));
   }
 }
@@ -119,7 +137,10 @@ void copy_typed(const tensor_view& x, const tensor_view& y, uint32_t threads) {
   }
   const auto grain = std::max<int64_t>(1, bytes_at_once / std::max<int64_t>(bytes, 1));
   for_parts(threads, parts, grain, [&way, from, to, transposed](int64_t begin, int64_t end) {
-    copy_some(way, from, to, transposed, begin, end - begin);
+    if (transposed)
+      copy_bands(way, from, to, begin, end - begin);
+    else
+      copy_lines(way, from, to, begin, end - begin);
   });
 }
 

@@ -14,6 +14,7 @@ namespace moxzi::device::torch {
 namespace {
 
 constexpr int64_t columns_at_once = 256;
+constexpr int64_t rows_at_once = 64;
 constexpr int64_t elements_at_once = 65536; // read by a thread
 constexpr int64_t block = 32768;            // of a long row; fixed, so that sums have one value
 constexpr int64_t blocks_max = 256;
@@ -25,6 +26,7 @@ constexpr int64_t chunks_max = 8; // of rows of columns; fixed for the same reas
 template <class T>
 struct adding {
   using total = double;
+  static constexpr size_t width = lanes;
   static constexpr double none = 0;
   static MOXZI_INLINE double both(double a, double b) {
     return a + b;
@@ -35,6 +37,7 @@ struct adding {
 template <class T>
 struct greatest {
   using total = T;
+  static constexpr size_t width = 4 * lanes; // in any order it is the same
   static constexpr T none = -std::numeric_limits<T>::infinity();
   static MOXZI_INLINE T both(T a, T b) {
     return (b > a) | (b != b) ? b : a;
@@ -44,6 +47,7 @@ struct greatest {
 template <class T>
 struct least {
   using total = T;
+  static constexpr size_t width = 4 * lanes; // in any order it is the same
   static constexpr T none = std::numeric_limits<T>::infinity();
   static MOXZI_INLINE T both(T a, T b) {
     return (b < a) | (b != b) ? b : a;
@@ -56,18 +60,26 @@ struct least {
 template <class How, class T>
 MOXZI_INLINE typename How::total row_in_lanes(const T* x, int64_t n) {
   using total = typename How::total;
-  std::array<total, lanes> parts;
+  constexpr size_t width = How::width;
+  std::array<total, width> parts;
   parts.fill(How::none);
   int64_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    for (size_t j = 0; j < lanes; j++)
+  for (; i + static_cast<int64_t>(width) <= n; i += width)
+    for (size_t j = 0; j < width; j++)
       parts[j] = How::both(parts[j], static_cast<total>(x[i + static_cast<int64_t>(j)]));
   for (size_t j = 0; i + static_cast<int64_t>(j) < n; j++)
     parts[j] = How::both(parts[j], static_cast<total>(x[i + static_cast<int64_t>(j)]));
   // Halves onto each other, so that fewer additions wait for one another.
-  for (size_t width = lanes / 2; width > 0; width /= 2)
-    for (size_t j = 0; j < width; j++) parts[j] = How::both(parts[j], parts[j + width]);
+  for (size_t half = width / 2; half > 0; half /= 2)
+    for (size_t j = 0; j < half; j++) parts[j] = How::both(parts[j], parts[j + half]);
   return parts[0];
+}
+
+/// `count` rows of `n` neighbours, `step` apart.
+template <class How, class T>
+MOXZI_INLINE void rows_in_lanes(typename How::total* totals, const T* x, int64_t count,
+                                int64_t step, int64_t n) {
+  for (int64_t k = 0; k < count; k++) totals[k] = row_in_lanes<How>(x + k * step, n);
 }
 
 /// `rows` rows of neighbouring columns onto `totals`.
@@ -83,6 +95,10 @@ MOXZI_INLINE void columns_onto(typename How::total* __restrict totals, const T* 
 #define MOXZI_REDUCTION(How, T)                                                                    \
   MOXZI_CLONES How<T>::total row_of(How<T>, const T* x, int64_t n) {                               \
     return row_in_lanes<How<T>>(x, n);                                                             \
+  }                                                                                                \
+  MOXZI_CLONES void rows_of(How<T>, How<T>::total* totals, const T* x, int64_t count,              \
+                            int64_t step, int64_t n) {                                             \
+    rows_in_lanes<How<T>>(totals, x, count, step, n);                                              \
   }                                                                                                \
   MOXZI_CLONES void add_columns(How<T>, How<T>::total* totals, const T* x, int64_t rows,           \
                                 int64_t step, int64_t columns) {                                   \
@@ -273,16 +289,34 @@ private:
     const auto results = stay_.count(), turns = before.count();
     if (results == 1 && turns == 1 && length > 2 * block) return long_row(length, step);
     const auto work = std::max<int64_t>(1, turns * length);
-    for_parts(threads_, results, std::max<int64_t>(1, elements_at_once / work),
-              [&](int64_t begin, int64_t end) {
-                for (int64_t n = begin; n < end; n++) {
-                  const auto [from, out] = stay_.place(n);
-                  total sum = How::none;
-                  for (int64_t k = 0; k < turns; k++)
-                    sum = How::both(sum, line(x_ + from + before.place(k).first, length, step));
-                  write(out, sum);
-                }
-              });
+    const auto grain = std::max<int64_t>(1, elements_at_once / work);
+    if (step == 1 && turns == 1 && stay_.rank > 0)
+      return for_parts(threads_, results, grain, [this, length](int64_t begin, int64_t end) {
+        plain_rows(begin, end, length);
+      });
+    for_parts(threads_, results, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; n++) {
+        const auto [from, out] = stay_.place(n);
+        total sum = How::none;
+        for (int64_t k = 0; k < turns; k++)
+          sum = How::both(sum, line(x_ + from + before.place(k).first, length, step));
+        write(out, sum);
+      }
+    });
+  }
+
+  /// Results `begin` to `end`, each of one row of neighbours.
+  void plain_rows(int64_t begin, int64_t end, int64_t length) {
+    const auto last = stay_.rank - 1;
+    std::array<total, rows_at_once> totals;
+    for (auto n = begin; n < end;) {
+      const auto [from, out] = stay_.place(n);
+      const auto count = std::min({end - n, stay_.size[last] - n % stay_.size[last], rows_at_once});
+      rows_of(How{}, totals.data(), x_ + from, count, stay_.step[last], length);
+      for (int64_t k = 0; k < count; k++)
+        write(out + k * stay_.to[last], totals[static_cast<size_t>(k)]);
+      n += count;
+    }
   }
 
   /// All of a tensor: blocks that depend on its size alone, then their sums in order.
