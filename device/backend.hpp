@@ -157,7 +157,7 @@ struct backend_options {
 
 /// Changes whenever this header, `plan.hpp` or `program.hpp` change: the daemon and a plugin are of
 /// one build.
-inline constexpr uint32_t plugin_version = 4;
+inline constexpr uint32_t plugin_version = 5;
 
 /// A plugin exports, with C linkage,
 ///   `uint32_t moxzi_device_plugin_version()` and

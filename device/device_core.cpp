@@ -151,11 +151,17 @@ prepared_run& prepared_run::operator=(prepared_run&&) noexcept = default;
 prepared_run::~prepared_run() = default;
 
 bool prepared_run::parallel() const noexcept {
-  return state_->kept->what.parallel;
+  return state_->parallel;
+}
+
+plan_description prepared_run::describe() const noexcept {
+  return {state_->kept->what.arena_bytes, state_->kept->what.input_bytes};
 }
 
 uint64_t prepared_run::expected_ns() const noexcept {
-  return state_->kept->expected_ns;
+  auto& kept = *state_->kept;
+  if (kept.expected_ns == 0 && kept.what.parallel) return UINT64_MAX;
+  return kept.expected_ns;
 }
 
 void prepared_run::measured(uint64_t ns) noexcept {

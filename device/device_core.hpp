@@ -40,9 +40,11 @@ public:
   prepared_run& operator=(prepared_run&&) noexcept;
   ~prepared_run();
 
-  /// True if the plan wants several threads.
+  /// True if it runs on several threads.
   bool parallel() const noexcept;
-  /// How long the plan took lately, as told by `measured`; 0 before the first run.
+  plan_description describe() const noexcept;
+  /// How long the plan took lately, as told by `measured`; before the first run guessed by its
+  /// cost: 0, or very long.
   uint64_t expected_ns() const noexcept;
   /// Tells how long the execution took.
   void measured(uint64_t ns) noexcept;

@@ -29,20 +29,28 @@ namespace moxzi::device {
 class compiled_program {
 public:
   compiled_program() = default;
-  explicit compiled_program(std::shared_ptr<const runnable> what) : what_(std::move(what)) {
+  explicit compiled_program(std::shared_ptr<const runnable> what, plan_description plan = {})
+      : what_(std::move(what)), plan_(plan) {
     // nop
   }
 
   const runnable& what() const noexcept {
     return *what_;
   }
+  /// What a run takes, known before there is one.
+  const plan_description& plan() const noexcept {
+    return plan_;
+  }
   explicit operator bool() const noexcept {
     return what_ != nullptr;
   }
-  bool operator==(const compiled_program&) const = default;
+  bool operator==(const compiled_program& other) const noexcept {
+    return what_ == other.what_;
+  }
 
 private:
   std::shared_ptr<const runnable> what_;
+  plan_description plan_;
 };
 
 /// An answer that is under way, as CAF's `request` gives one. The device's failures arrive where
@@ -130,8 +138,9 @@ public:
   auto compile(const Self& self, runnable what) const {
     auto ahead = to_prepare(what);
     auto kept = std::make_shared<const runnable>(std::move(what));
-    return ask(self, std::move(ahead),
-               [kept](const device_answer&) { return compiled_program(kept); });
+    return ask(self, std::move(ahead), [kept](const device_answer& answer) {
+      return compiled_program(kept, std::get<plan_description>(answer.facts));
+    });
   }
   /// Runs it; answers a `run_reply`. Neither the inputs' bytes nor the answer's are copied on their
   /// way to and from the device.

@@ -171,11 +171,11 @@ private:
   }
 
   device_answer_ptr start_work(const prepare_program_ptr& what) {
-    return timed(*time_, [this, &what]() -> result<run_reply> {
-      auto ready = core_->prepare(what->owner, what->request);
-      if (!ready) return ready.error();
-      return run_reply{};
-    });
+    auto from = time_->monotonic_ns();
+    auto ready = guarded([&] { return core_->prepare(what->owner, what->request); });
+    auto took = time_->monotonic_ns() - from;
+    if (!ready) return std::make_shared<device_answer>(device_answer{ready.error(), took});
+    return std::make_shared<device_answer>(device_answer{run_reply{}, took, ready->describe()});
   }
 
   device_answer_ptr start_work(const run_program_ptr& what) {

@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "device/half.hpp"
+#include "device/places.hpp"
 
 namespace moxzi::device {
 
@@ -16,8 +17,7 @@ class host_buffer final : public buffer {
 public:
   explicit host_buffer(uint64_t size) {
     bytes = size;
-    // Sizes are multiples of the alignment, as aligned_alloc wants.
-    if (size > 0) data = std::aligned_alloc(64, (size + 63) / 64 * 64);
+    if (size > 0) data = std::aligned_alloc(tensor_alignment, aligned_up(size, tensor_alignment));
     if (data) std::memset(data, 0, size);
   }
   ~host_buffer() override {
@@ -82,8 +82,10 @@ double number_at(const void* at, elem type) noexcept {
 
 class host_executable final : public executable {
 public:
-  host_executable(const plan& what, const host_kernels& kernels, uint32_t threads, buffer_ptr arena)
-      : plan_(what), kernels_(kernels), arena_(std::move(arena)), bound_(what.parameters.size()) {
+  host_executable(const plan& what, const host_kernels& kernels, uint32_t threads, buffer_ptr arena,
+                  buffer_ptr copies)
+      : plan_(what), kernels_(kernels), arena_(std::move(arena)), copies_(std::move(copies)),
+        parameters_(what.parameters.size()), inputs_(what.inputs.size()) {
     size_t inputs = 0, outputs = 0;
     for (auto& step : what.instructions) {
       inputs += step.inputs.size();
@@ -107,9 +109,9 @@ public:
   }
 
   std::optional<fault> run(const run_arguments& with, run_results& out) override {
-    bind(with.parameters);
+    bind_parameters(with.parameters);
+    bind_inputs(with.inputs);
     draws_ = with.draws;
-    for (auto& how : plan_.inputs) place_input(how, with.inputs[how.number], address(how.tensor));
     fault why;
     for (size_t i = 0; i < steps_.size(); ++i) {
       if (steps_[i].run(steps_[i].call, why)) continue;
@@ -123,7 +125,7 @@ public:
   }
 
   uint64_t memory_bytes() const noexcept override {
-    return arena_->bytes;
+    return arena_->bytes + copies_->bytes;
   }
 
 private:
@@ -131,10 +133,10 @@ private:
     kernel_function run;
     kernel_call call;
   };
-  /// A view into a parameter, whose address is known at the run.
+  /// A view into a parameter or an input, whose address is known at the run.
   struct patch {
     uint32_t view;
-    uint32_t parameter;
+    uint32_t index;
     uint64_t offset;
   };
 
@@ -142,10 +144,18 @@ private:
     tensor_view view;
     if (tensor != no_tensor) {
       auto& what = plan_.tensors[tensor];
-      if (what.where == memory::arena)
-        view.data = address(tensor);
-      else
-        patches_.push_back({static_cast<uint32_t>(views_.size()), what.index, what.offset});
+      const patch later{static_cast<uint32_t>(views_.size()), what.index, what.offset};
+      switch (what.where) {
+        case memory::arena:
+          view.data = address(tensor);
+          break;
+        case memory::parameter:
+          of_parameters_.push_back(later);
+          break;
+        case memory::input:
+          of_inputs_.push_back(later);
+          break;
+      }
       view.elements = what.dims.elements();
       view.type = what.type;
       view.dims = what.dims;
@@ -154,16 +164,38 @@ private:
     views_.push_back(view);
   }
 
-  void bind(std::span<void* const> parameters) {
-    if (std::ranges::equal(parameters, bound_)) return;
-    bound_.assign(parameters.begin(), parameters.end());
-    for (auto& p : patches_)
-      views_[p.view].data = static_cast<char*>(bound_[p.parameter]) + p.offset;
+  void bind_parameters(std::span<void* const> parameters) {
+    if (std::ranges::equal(parameters, parameters_)) return;
+    parameters_.assign(parameters.begin(), parameters.end());
+    patch_views(of_parameters_, parameters_);
+  }
+
+  /// What lies as the arena's tensors do is read where it is: an address of another alignment could
+  /// change the last digits.
+  void bind_inputs(std::span<const tensor> sent) {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      auto& how = plan_.inputs[i];
+      auto& from = sent[how.number];
+      // Nothing writes through a view of an input.
+      auto data = const_cast<char*>(from.data.data());
+      if (how.cast || reinterpret_cast<uintptr_t>(data) % tensor_alignment != 0) {
+        data = static_cast<char*>(copies_->data) + how.offset;
+        place_input(how, from, data);
+      }
+      inputs_[i] = data;
+    }
+    patch_views(of_inputs_, inputs_);
+  }
+
+  void patch_views(const std::vector<patch>& which, const std::vector<void*>& bases) {
+    for (auto& p : which) views_[p.view].data = static_cast<char*>(bases[p.index]) + p.offset;
   }
 
   void* address(uint32_t tensor) const {
     auto& what = plan_.tensors[tensor];
-    auto base = what.where == memory::arena ? arena_->data : bound_[what.index];
+    void* base = arena_->data;
+    if (what.where == memory::parameter) base = parameters_[what.index];
+    if (what.where == memory::input) base = inputs_[what.index];
     return static_cast<char*>(base) + what.offset;
   }
 
@@ -255,12 +287,14 @@ private:
   const plan& plan_;
   host_kernels kernels_;
   buffer_ptr arena_;
-  std::vector<void*> bound_;
+  buffer_ptr copies_;             ///< of inputs
+  std::vector<void*> parameters_; ///< where they are in this run
+  std::vector<void*> inputs_;
   draw_keys draws_;
   std::vector<tensor_view> views_;
   std::vector<std::shared_ptr<void>> memos_; ///< by step
   std::vector<step> steps_;
-  std::vector<patch> patches_;
+  std::vector<patch> of_parameters_, of_inputs_;
 };
 
 } // namespace
@@ -299,9 +333,11 @@ std::optional<fault> read_host(const buffer& from, uint64_t offset, uint64_t byt
 
 std::unique_ptr<executable> make_host_executable(const plan& what, const host_kernels& kernels,
                                                  uint32_t threads, fault& why) {
-  auto arena = allocate_host(std::max<uint64_t>(what.arena_bytes, 64), why);
-  if (!arena) return nullptr;
-  return std::make_unique<host_executable>(what, kernels, threads, std::move(arena));
+  auto arena = allocate_host(std::max(what.arena_bytes, tensor_alignment), why);
+  auto copies = allocate_host(what.input_bytes, why);
+  if (!arena || !copies) return nullptr;
+  return std::make_unique<host_executable>(what, kernels, threads, std::move(arena),
+                                           std::move(copies));
 }
 
 void place_input(const planned_input& how, const tensor& from, void* to) {

@@ -66,7 +66,7 @@ struct host_kernels {
 /// operation may not be part of the plan.
 bool index_fault(fault& why, std::string_view name, int64_t value, int64_t size);
 
-/// Host memory, zeroed, aligned to 64 bytes; null with `why` set when there is none.
+/// Host memory, zeroed, aligned to `tensor_alignment`; null with `why` set when there is none.
 buffer_ptr allocate_host(uint64_t bytes, fault& why);
 
 /// A backend's `write` and `read` for host memory.
@@ -75,7 +75,7 @@ std::optional<fault> read_host(const buffer& from, uint64_t offset, uint64_t byt
                                byte_string& to);
 
 /// An executable over host memory. Addresses of the arena are fixed when it is made; those of
-/// parameters are patched in at each run. Allocates nothing per run except the results.
+/// parameters and inputs are patched in at each run. Allocates nothing per run except the results.
 std::unique_ptr<executable> make_host_executable(const plan& what, const host_kernels& kernels,
                                                  uint32_t threads, fault& why);
 

@@ -35,8 +35,8 @@ struct run_program {
   run_request request;
 };
 
-/// Checks a program and makes its plan ready, so that the first run is as quick as the others. Of
-/// the inputs only types and shapes matter.
+/// Checks a program and makes its plan ready, so that the first run is as quick as the others: a
+/// `plan_description`. Of the inputs only types and shapes matter.
 struct prepare_program {
   byte_string owner;
   run_request request;
@@ -87,7 +87,7 @@ struct drop_space {
 struct device_answer {
   result<run_reply> outcome;
   uint64_t device_ns = 0;  ///< time the device spent on it, waiting not counted
-  device_facts facts = {}; ///< of `list_space` and `describe_device`
+  device_facts facts = {}; ///< of `list_space`, `describe_device` and `prepare_program`
 };
 
 using define_params_ptr = std::shared_ptr<const define_params>;

@@ -1,91 +1,78 @@
 #include "device/places.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace moxzi::device {
 
 namespace {
 
-/// Hands out places in a buffer that grows as far as needed: first fit, neighbours joined.
-class arena_places {
-public:
-  uint64_t take(uint64_t bytes) {
-    for (auto i = free_.begin(); i != free_.end(); ++i) {
-      auto [offset, size] = *i;
-      if (size < bytes) continue;
-      free_.erase(i);
-      if (size > bytes) free_.emplace(offset + bytes, size - bytes);
-      return offset;
-    }
-    auto offset = end_;
-    // A hole at the end is part of the new place.
-    if (!free_.empty() && free_.rbegin()->first + free_.rbegin()->second == end_) {
-      offset = free_.rbegin()->first;
-      free_.erase(std::prev(free_.end()));
-    }
-    end_ = offset + bytes;
-    return offset;
-  }
-
-  void give_back(uint64_t offset, uint64_t bytes) {
-    auto next = free_.lower_bound(offset);
-    if (next != free_.end() && next->first == offset + bytes) {
-      bytes += next->second;
-      next = free_.erase(next);
-    }
-    if (next != free_.begin()) {
-      auto before = std::prev(next);
-      if (before->first + before->second == offset) {
-        before->second += bytes;
-        return;
-      }
-    }
-    free_.emplace(offset, bytes);
-  }
-
-  uint64_t end() const noexcept {
-    return end_;
-  }
-
-private:
-  std::map<uint64_t, uint64_t> free_;
-  uint64_t end_ = 0;
+/// Blocks that follow one another in one place.
+struct shared_place {
+  uint64_t bytes = 0;
+  uint64_t offset = 0;
+  uint32_t first = 0;
+  uint32_t last = 0;
 };
+
+/// Puts each block that may be where another one ends into the same place. `place_of` says which
+/// place each block has.
+std::vector<shared_place> join_blocks(const std::vector<block>& blocks,
+                                      std::vector<uint32_t>& place_of) {
+  std::vector<uint32_t> order(blocks.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&blocks](uint32_t i) { return blocks[i].first; });
+  std::vector<shared_place> out;
+  std::vector<bool> replaced(blocks.size());
+  for (auto i : order) {
+    auto& mine = blocks[i];
+    auto found = std::ranges::find_if(mine.may_replace, [&](uint32_t old) {
+      auto& place = out[place_of[old]];
+      return !replaced[old] && blocks[old].last == mine.first && place.bytes == mine.bytes;
+    });
+    if (found != mine.may_replace.end()) {
+      replaced[*found] = true;
+      place_of[i] = place_of[*found];
+      out[place_of[i]].last = mine.last;
+    } else {
+      place_of[i] = static_cast<uint32_t>(out.size());
+      out.push_back({mine.bytes, 0, mine.first, mine.last});
+    }
+  }
+  return out;
+}
+
+/// The lowest offset at which `mine` overlaps none of those that were placed, by offset, and live
+/// with it.
+uint64_t lowest_fit(const shared_place& mine, const std::vector<const shared_place*>& placed) {
+  uint64_t offset = 0;
+  for (auto other : placed) {
+    if (other->first > mine.last || mine.first > other->last) continue;
+    if (other->offset >= offset + mine.bytes) break;
+    offset = std::max(offset, aligned_up(other->offset + other->bytes, alignment_of(mine.bytes)));
+  }
+  return offset;
+}
 
 } // namespace
 
 uint64_t assign_places(std::vector<block>& blocks) {
-  std::vector<uint32_t> order(blocks.size());
-  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, {}, [&blocks](uint32_t i) { return blocks[i].first; });
-  arena_places places;
-  std::multimap<uint32_t, uint32_t> ends;
-  /// Takes the place of a block that ends where this one starts.
-  auto replace = [&](block& mine) {
-    for (auto old : mine.may_replace) {
-      auto& over = blocks[old];
-      if (over.last != mine.first || over.bytes != mine.bytes) continue;
-      auto [from, to] = ends.equal_range(over.last);
-      auto found = std::find_if(from, to, [old](auto& end) { return end.second == old; });
-      if (found == to) continue;
-      ends.erase(found);
-      mine.offset = over.offset;
-      return true;
-    }
-    return false;
-  };
-  for (auto i : order) {
-    auto& mine = blocks[i];
-    while (!ends.empty() && ends.begin()->first < mine.first) {
-      auto& over = blocks[ends.begin()->second];
-      places.give_back(over.offset, over.bytes);
-      ends.erase(ends.begin());
-    }
-    if (mine.bytes == 0) continue;
-    if (!replace(mine)) mine.offset = places.take(mine.bytes);
-    ends.emplace(mine.last, i);
+  std::vector<uint32_t> place_of(blocks.size());
+  auto places = join_blocks(blocks, place_of);
+  std::vector<shared_place*> order;
+  for (auto& place : places)
+    if (place.bytes > 0) order.push_back(&place);
+  std::ranges::stable_sort(order, std::greater{}, &shared_place::bytes);
+  std::vector<const shared_place*> placed;
+  uint64_t end = 0;
+  for (auto place : order) {
+    place->offset = lowest_fit(*place, placed);
+    end = std::max(end, place->offset + place->bytes);
+    placed.insert(std::ranges::upper_bound(placed, place->offset, {}, &shared_place::offset),
+                  place);
   }
-  return places.end();
+  for (size_t i = 0; i < blocks.size(); ++i) blocks[i].offset = places[place_of[i]].offset;
+  return end;
 }
 
 } // namespace moxzi::device

@@ -12,7 +12,6 @@ namespace moxzi::device {
 
 namespace {
 
-constexpr uint64_t alignment = 64;
 /// Guessed speeds of one thread, to tell plans that are worth several threads.
 constexpr double flops_per_s = 50e9, bytes_per_s = 10e9, parallel_from_s = 1e-3;
 
@@ -109,8 +108,11 @@ private:
     auto [found, fresh] = input_tensor_.try_emplace(number, no_tensor);
     if (fresh) {
       auto sent = program_.where.inputs[number].type;
-      found->second = allocate(type);
-      out_.inputs.push_back({number, found->second, sent, sent != type.storage});
+      found->second = add({memory::input, static_cast<uint32_t>(out_.inputs.size()), 0,
+                           type.storage, type.dims, row_major_strides(type.dims)},
+                          no_tensor);
+      out_.inputs.push_back({number, found->second, out_.input_bytes, sent, sent != type.storage});
+      out_.input_bytes += aligned_up(aligned_bytes(type), tensor_alignment);
     }
     return found->second;
   }
@@ -286,7 +288,7 @@ private:
     out_.parameters[at].gradient = keep(apart(gradients_[n]));
   }
 
-  /// As `compact`, and no parameter's memory: a gradient must not change with the steps.
+  /// As `compact`, and the plan's own memory: a gradient must not change with the steps.
   uint32_t apart(reg i) {
     auto source = compact(i);
     if (out_.tensors[source].where == memory::arena) return source;
@@ -322,11 +324,14 @@ private:
     return static_cast<uint32_t>(out_.tensors.size() - 1);
   }
 
-  uint32_t allocate(const register_type& type) {
+  static uint64_t aligned_bytes(const register_type& type) {
     auto bytes = static_cast<uint64_t>(type.dims.elements()) * size_of(type.storage);
-    bytes = (bytes + alignment - 1) / alignment * alignment;
+    return aligned_up(bytes, alignment_of(bytes));
+  }
+
+  uint32_t allocate(const register_type& type) {
     auto now = static_cast<uint32_t>(out_.instructions.size());
-    blocks_.push_back({bytes, 0, now, now});
+    blocks_.push_back({aligned_bytes(type), 0, now, now});
     return add({memory::arena, 0, 0, type.storage, type.dims, row_major_strides(type.dims)},
                static_cast<uint32_t>(blocks_.size() - 1));
   }
@@ -343,10 +348,7 @@ private:
     return tensor;
   }
 
-  /// Inputs are written before the first instruction, so their places are nobody else's until they
-  /// have been read; the blocks are in the order in which they are first written.
   void assign_offsets() {
-    for (auto& how : out_.inputs) blocks_[block_of_[how.tensor]].first = 0;
     out_.arena_bytes = assign_places(blocks_);
     for (size_t i = 0; i < out_.tensors.size(); ++i)
       if (block_of_[i] != no_tensor) out_.tensors[i].offset += blocks_[block_of_[i]].offset;

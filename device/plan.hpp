@@ -16,13 +16,14 @@ namespace moxzi::device {
 enum class memory : uint8_t {
   arena,     ///< in the plan's one buffer, at `offset`
   parameter, ///< in the buffer of `plan::parameters[index]`
+  input,     ///< `plan::inputs[index]`, which nothing writes to
 };
 
 /// A tensor of a plan: memory and how to look at it.
 struct planned_tensor {
   memory where = memory::arena;
   uint32_t index = 0;
-  uint64_t offset = 0; ///< bytes; a multiple of the element's size, of 64 at a buffer's start
+  uint64_t offset = 0; ///< bytes; a multiple of the element's size, see `tensor_alignment`
   elem type = elem::f32;
   shape dims;
   shape strides; ///< in elements
@@ -70,11 +71,12 @@ struct instruction {
 };
 inline constexpr uint32_t no_tensor = UINT32_MAX;
 
-/// Where an input goes, and what it was sent as; `cast` means that the bytes are converted (floats
-/// of other widths become f32) and not copied.
+/// An input, and what it was sent as; `cast` means that the bytes are converted (floats of other
+/// widths become f32). A device reads it where it lies, if it can, or from a copy.
 struct planned_input {
   uint32_t number = 0; ///< which input of the request
   uint32_t tensor = 0;
+  uint64_t offset = 0; ///< of the copy, in a buffer of `plan::input_bytes`
   elem sent = elem::u8;
   bool cast = false;
 };
@@ -107,6 +109,7 @@ struct plan {
   std::vector<uint32_t> scalars;     ///< tensors of one element, answered as numbers
   std::vector<uint32_t> results;     ///< tensors answered whole, contiguous
   uint64_t arena_bytes = 0;
+  uint64_t input_bytes = 0; ///< of a buffer for copies of all inputs
   cost total;
   /// Large enough to be worth several threads. Decided from the cost alone, never from a clock, so
   /// that the digits of a run don't depend on how busy the machine was.

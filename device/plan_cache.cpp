@@ -1,8 +1,24 @@
 #include "device/plan_cache.hpp"
 
+#include "base/codec.hpp"
 #include "base/limits.hpp"
 
 namespace moxzi::device {
+
+uint64_t program_numbers::of(const std::shared_ptr<const program>& what) {
+  auto& known = by_place_[what.get()];
+  if (known.number != 0 && known.what.lock() == what) return known.number;
+  writer text;
+  encode(text, *what);
+  // Numbers are not given twice, so plans of those that are forgotten are just not found.
+  if (by_text_.size() >= programs_max_) by_text_.clear();
+  auto [found, fresh] = by_text_.emplace(text.take(), last_ + 1);
+  if (fresh) ++last_;
+  auto number = found->second;
+  if (by_place_.size() > programs_max_) by_place_.clear();
+  by_place_[what.get()] = {what, number};
+  return number;
+}
 
 kept_plan_ptr plan_cache::find(const byte_string& key) {
   auto found = by_key_.find(key);

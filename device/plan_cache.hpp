@@ -25,12 +25,39 @@ struct kept_plan {
 };
 using kept_plan_ptr = std::shared_ptr<kept_plan>;
 
+/// Numbers for programs: the same for equal ones and for no others. A program that is sent again is
+/// known by where it lies, without reading it.
+class program_numbers {
+public:
+  explicit program_numbers(size_t programs_max) : programs_max_(programs_max) {
+    // nop
+  }
+
+  uint64_t of(const std::shared_ptr<const program>& what);
+
+private:
+  struct place {
+    std::weak_ptr<const program> what; ///< another one may lie there by now
+    uint64_t number = 0;
+  };
+
+  size_t programs_max_;
+  uint64_t last_ = 0;
+  std::unordered_map<const program*, place> by_place_;
+  std::unordered_map<byte_string, uint64_t> by_text_;
+};
+
 /// Plans by everything they depend on, least recently used dropped first. The key is the whole
 /// description, not a hash of it, since two programs must never be taken for each other.
 class plan_cache {
 public:
-  explicit plan_cache(size_t plans_max) : plans_max_(plans_max) {
+  explicit plan_cache(size_t plans_max) : plans_max_(plans_max), programs_(plans_max) {
     // nop
+  }
+
+  /// What a program is called in keys.
+  uint64_t number_of(const std::shared_ptr<const program>& what) {
+    return programs_.of(what);
   }
 
   /// The plan, or null; counts a hit or a miss.
@@ -52,6 +79,7 @@ private:
   size_t plans_max_;
   std::list<entry> entries_; ///< latest used first
   std::unordered_map<byte_view, std::list<entry>::iterator> by_key_;
+  program_numbers programs_;
   cache_counters counters_;
 };
 

@@ -106,14 +106,14 @@ result<found_names> find_names(space& in, const run_request& request) {
 // -- the plan ------------------------------------------------------------------
 
 /// Everything that a plan depends on, in one fixed form.
-byte_string key_of(const run_request& request, const std::vector<input_type>& inputs,
-                   const found_names& names) {
+byte_string key_of(const run_request& request, uint64_t program_number,
+                   const std::vector<input_type>& inputs, const found_names& names) {
   writer key;
   auto put_dims = [&key](const shape& dims) {
     key.count(dims.rank());
     for (auto size : dims.sizes()) key.u32(static_cast<uint32_t>(size));
   };
-  encode(key, *request.code);
+  key.u64(program_number);
   key.count(inputs.size());
   for (auto& input : inputs) {
     key.u8(static_cast<uint8_t>(input.type));
@@ -237,7 +237,8 @@ result<kept_plan_ptr> make_kept(const run_request& request, std::vector<input_ty
   if (!full) return full.error();
   made->what = make_plan(*full, wanted);
   if (auto ok = check_supported(made->what, made->operations, on); !ok) return ok.error();
-  if (auto ok = memory.afford_plan("program", made->what.arena_bytes); !ok) return ok.error();
+  if (auto ok = memory.afford_plan("program", made->what.arena_bytes + made->what.input_bytes); !ok)
+    return ok.error();
   for (auto& name : wanted.differentiate) {
     auto found = std::ranges::find_if(
       made->what.parameters, [&name](auto& what) { return !what.stored && what.name == name; });
@@ -361,7 +362,7 @@ result<prepared_run::state> prepare_run(space& in, const run_request& request, b
   }
   auto names = find_names(in, request);
   if (!names) return names.error();
-  auto key = key_of(request, inputs, *names);
+  auto key = key_of(request, plans.number_of(request.code), inputs, *names);
   prepared_run::state out;
   out.kept = plans.find(key);
   if (!out.kept) {
@@ -370,6 +371,7 @@ result<prepared_run::state> prepare_run(space& in, const run_request& request, b
     out.kept = *made;
     plans.insert(std::move(key), std::move(*made));
   }
+  out.parallel = out.kept->what.parallel && on.info().threads > 1;
   out.request = &request;
   for (auto& what : out.kept->what.parameters)
     out.parameters.push_back(what.stored ? names->values.at(what.name)->data->data

@@ -17,6 +17,7 @@ namespace moxzi::device {
 /// All that `execute` needs, checked and found.
 struct prepared_run::state {
   kept_plan_ptr kept;
+  bool parallel = false; ///< it runs on several threads
   const run_request* request = nullptr;
   std::vector<void*> parameters; ///< addresses, as `plan::parameters`
   std::vector<optimizer_step> steps;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -39,11 +40,36 @@ constexpr elem elem_of() noexcept {
   }
 }
 
+/// Gives memory that lies as a device on the processor wants it.
+template <class T>
+struct device_allocator {
+  using value_type = T;
+  static constexpr std::align_val_t alignment{64};
+
+  device_allocator() = default;
+  template <class U>
+  device_allocator(const device_allocator<U>&) noexcept {
+    // nop
+  }
+  T* allocate(size_t count) {
+    return static_cast<T*>(::operator new(count * sizeof(T), alignment));
+  }
+  void deallocate(T* at, size_t) noexcept {
+    ::operator delete(at, alignment);
+  }
+  bool operator==(const device_allocator&) const noexcept = default;
+};
+
+/// Values that a run on the processor reads where they lie. It copies other ones first, as a GPU
+/// does with all.
+template <class T>
+using device_vector = std::vector<T, device_allocator<T>>;
+
 /// A tensor that takes the values over, without a copy. That there are as many as `dims` says is
 /// checked when the tensor is used.
-template <class T>
-tensor make_tensor(std::vector<T> values, std::vector<uint32_t> dims) {
-  auto kept = std::make_shared<const std::vector<T>>(std::move(values));
+template <class T, class Allocator = std::allocator<T>>
+tensor make_tensor(std::vector<T, Allocator> values, std::vector<uint32_t> dims) {
+  auto kept = std::make_shared<const std::vector<T, Allocator>>(std::move(values));
   byte_view bytes(reinterpret_cast<const char*>(kept->data()), kept->size() * sizeof(T));
   return {shared_bytes(std::move(kept), bytes), elem_of<T>(), std::move(dims)};
 }

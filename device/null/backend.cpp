@@ -30,7 +30,7 @@ public:
     return std::nullopt;
   }
   uint64_t memory_bytes() const noexcept override {
-    return plan_.arena_bytes;
+    return plan_.arena_bytes + plan_.input_bytes;
   }
 
 private:

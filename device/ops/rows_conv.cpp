@@ -172,11 +172,12 @@ void give_bias(gradient_context& g) {
   g.give(2, g.emit(op::reshape, {sum}, {std::vector<uint32_t>{one[0]}}));
 }
 
+/// x is read first: its place may be free then for its own gradient.
 void conv_gradient(gradient_context& g) {
   auto x = g.operand(0), w = g.operand(1);
-  if (g.wants(0)) g.give(0, spread_to(g, g.upstream(), w, shape(g.type_of(x).dims)));
   if (g.wants(1)) g.give(1, weights_from(g, g.upstream(), x, shape(g.type_of(w).dims)));
   give_bias(g);
+  if (g.wants(0)) g.give(0, spread_to(g, g.upstream(), w, shape(g.type_of(x).dims)));
 }
 
 void conv_transpose_gradient(gradient_context& g) {

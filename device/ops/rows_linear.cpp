@@ -26,10 +26,11 @@ result<register_type> infer_linear(const rule_context& c) {
   return out;
 }
 
+/// x is read first: its place may be free then for its own gradient.
 void linear_gradient(gradient_context& g) {
-  if (g.wants(0)) g.give(0, g.emit(op::linear_input_backward, {g.upstream(), g.operand(1)}));
   if (g.wants(1)) g.give(1, g.emit(op::linear_weight_backward, {g.upstream(), g.operand(0)}));
   if (g.has(2) && g.wants(2)) g.give(2, g.emit(op::linear_bias_backward, {g.upstream()}));
+  if (g.wants(0)) g.give(0, g.emit(op::linear_input_backward, {g.upstream(), g.operand(1)}));
 }
 
 /// Along x's leading dimensions, along the outputs, or along what is summed over. A bias would be

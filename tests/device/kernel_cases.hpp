@@ -29,8 +29,10 @@ public:
 
   uint32_t input(tensor from) {
     const auto number = static_cast<uint32_t>(made_.inputs.size());
-    const auto at = place(from.type, dims_of(from));
-    made_.what.inputs.push_back({number, at, from.type, false});
+    auto& plan = made_.what;
+    const auto at = place(memory::input, number, from.type, dims_of(from));
+    plan.inputs.push_back({number, at, plan.input_bytes, from.type, false});
+    plan.input_bytes += aligned(from.data.size());
     made_.inputs.push_back(std::move(from));
     return at;
   }
@@ -46,8 +48,11 @@ public:
   }
 
   uint32_t output(elem type, const shape& dims) {
-    const auto at = place(type, dims);
-    made_.what.results.push_back(at);
+    auto& plan = made_.what;
+    const auto at = place(memory::arena, 0, type, dims);
+    plan.tensors[at].offset = plan.arena_bytes;
+    plan.arena_bytes += aligned(static_cast<uint64_t>(dims.elements()) * size_of(type));
+    plan.results.push_back(at);
     return at;
   }
 
@@ -66,13 +71,13 @@ private:
     return dims;
   }
 
-  uint32_t place(elem type, const shape& dims) {
-    auto& plan = made_.what;
-    plan.tensors.push_back(
-      {memory::arena, 0, plan.arena_bytes, type, dims, row_major_strides(dims)});
-    const auto bytes = static_cast<uint64_t>(dims.elements()) * size_of(type);
-    plan.arena_bytes += (bytes + 63) / 64 * 64;
-    return static_cast<uint32_t>(plan.tensors.size() - 1);
+  static uint64_t aligned(uint64_t bytes) {
+    return (bytes + 63) / 64 * 64;
+  }
+
+  uint32_t place(memory where, uint32_t index, elem type, const shape& dims) {
+    made_.what.tensors.push_back({where, index, 0, type, dims, row_major_strides(dims)});
+    return static_cast<uint32_t>(made_.what.tensors.size() - 1);
   }
 
   kernel_case made_;

@@ -3,7 +3,7 @@
 
 Prints one JSON line a row: {"name", "ours_us", "peer", "peer_us", "ratio"} with medians in
 microseconds; `ratio` is the median of the pairwise ratios ours / peer; a row of ours that no peer
-does has null for its peer. Every raw time goes to build/bench/raw.jsonl. The row `control` is the same program twice: the noise of this run.
+does has null for its peer. Rows of memory have `ours_bytes` and `peer_bytes`. Every raw time goes to build/bench/raw.jsonl. The row `control` is the same program twice: the noise of this run.
 
   bench.py --bin build/release/bin --deps .deps [--rounds 5] [ROW ...]
 
@@ -59,34 +59,35 @@ class Bench:
 
         return once
 
-    def compare(self, name, ours, peers):
+    def compare(self, name, ours, peers, rounds=None, unit="us"):
         """Runs ours and each peer in turn, `rounds` times, and prints a row per peer."""
         if not self.selected(name):
             return
         log(f"{name} against {', '.join(label for label, _ in peers)}")
         times = {"ours": [], **{label: [] for label, _ in peers}}
         try:
-            for _ in range(self.rounds):
+            for _ in range(rounds or self.rounds):
                 times["ours"].append(ours())
                 for label, run in peers:
                     times[label].append(run())
         except (RuntimeError, OSError, subprocess.TimeoutExpired) as why:
             log(f"{name} left out: {why}")
             return
-        self.raw.write(json.dumps({"name": name, "times_us": times}) + "\n")
+        self.raw.write(json.dumps({"name": name, f"times_{unit}": times}) + "\n")
         self.raw.flush()
         for label, _ in peers:
             pairs = [a / b for a, b in zip(times["ours"], times[label])]
             self.row(name, statistics.median(times["ours"]), label,
-                     statistics.median(times[label]), statistics.median(pairs))
+                     statistics.median(times[label]), statistics.median(pairs), unit)
 
-    def row(self, name, ours_us, peer=None, peer_us=None, ratio=None):
+    def row(self, name, ours, peer=None, peers=None, ratio=None, unit="us"):
         def rounded(value, digits):
             return None if value is None else round(value, digits)
 
         self.printed += 1
-        print(json.dumps({"name": name, "ours_us": rounded(ours_us, 2), "peer": peer,
-                          "peer_us": rounded(peer_us, 2), "ratio": rounded(ratio, 3)}), flush=True)
+        print(json.dumps({"name": name, f"ours_{unit}": rounded(ours, 2), "peer": peer,
+                          f"peer_{unit}": rounded(peers, 2), "ratio": rounded(ratio, 3)}),
+              flush=True)
 
     def rows_of(self, name, *command):
         """A program that prints its own rows: both sides, or ours alone where no peer does it."""
@@ -142,6 +143,12 @@ class Bench:
         script = os.path.join(HERE, "peers", "jax_models.py")
         return [("jax", self.program(python, script, "--model", model, "--steps", str(steps),
                                      "--threads", str(threads)))]
+
+    def torch_memory(self, model):
+        """The most that a step of PyTorch's holds at a time, besides what stays."""
+        script = os.path.join(HERE, "peers", "torch_models.py")
+        return [("torch-eager-fused", self.program(self.python, script, "--model", model, "--fused",
+                                                   "--memory", key="memory_bytes"))]
 
     def torch_letters(self):
         script = os.path.join(HERE, "peers", "eager_letters.py")

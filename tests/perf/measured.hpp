@@ -25,16 +25,18 @@ inline double now_us() {
 struct measured {
   std::vector<double> times_us;
   std::vector<double> losses;
+  uint64_t memory_bytes = 0; ///< that the plan holds, where it is known
 
   void print(std::string_view mode) const {
     std::vector<double> sorted(times_us.begin() + static_cast<ptrdiff_t>(times_us.size() / 10),
                                times_us.end());
     std::sort(sorted.begin(), sorted.end());
     const auto n = sorted.size();
-    fmt::print("{{\"mode\":\"{}\",\"steps\":{},\"min_us\":{:.1f},\"median_us\":{:.1f},"
-               "\"p90_us\":{:.1f},\"first\":{:.6f},\"at200\":{:.6f},\"last\":{:.6f}}}\n",
-               mode, losses.size(), sorted[0], sorted[n / 2], sorted[n * 9 / 10], losses.front(),
-               losses[std::min<size_t>(199, losses.size() - 1)], losses.back());
+    fmt::print(
+      "{{\"mode\":\"{}\",\"steps\":{},\"min_us\":{:.1f},\"median_us\":{:.1f},"
+      "\"p90_us\":{:.1f},\"first\":{:.6f},\"at200\":{:.6f},\"last\":{:.6f},\"memory_bytes\":{}}}\n",
+      mode, losses.size(), sorted[0], sorted[n / 2], sorted[n * 9 / 10], losses.front(),
+      losses[std::min<size_t>(199, losses.size() - 1)], losses.back(), memory_bytes);
   }
 };
 

@@ -44,21 +44,21 @@ struct model_builder {
 
 class sampler {
 public:
-  std::vector<float> uniform(size_t count) {
+  device_vector<float> uniform(size_t count) {
     std::uniform_real_distribution<float> draw(0, 1);
-    std::vector<float> out(count);
+    device_vector<float> out(count);
     for (auto& x : out) x = draw(random_);
     return out;
   }
-  std::vector<float> normal(size_t count) {
+  device_vector<float> normal(size_t count) {
     std::normal_distribution<float> draw(0, 1);
-    std::vector<float> out(count);
+    device_vector<float> out(count);
     for (auto& x : out) x = draw(random_);
     return out;
   }
-  std::vector<int64_t> below(int64_t bound, size_t count) {
+  device_vector<int64_t> below(int64_t bound, size_t count) {
     std::uniform_int_distribution<int64_t> draw(0, bound - 1);
-    std::vector<int64_t> out(count);
+    device_vector<int64_t> out(count);
     for (auto& x : out) x = draw(random_);
     return out;
   }
@@ -79,7 +79,7 @@ model mlp() {
   sampler draw;
   for (size_t i = 0; i < batches_count; ++i) {
     auto values = draw.uniform(64 * 784);
-    std::vector<int64_t> classes;
+    device_vector<int64_t> classes;
     for (auto row = values.begin(); row != values.end(); row += 784)
       classes.push_back(std::max_element(row, row + 10) - row);
     batches.push_back({make_tensor(std::move(values), {64, 784}), //
@@ -231,6 +231,8 @@ int main(int argc, char** argv) {
   auto steps = std::max<size_t>(1, number(argc, argv, 2, 200));
   auto threads = static_cast<uint32_t>(number(argc, argv, 3, 1));
   caf::actor_system_config config;
+  // As many threads as the peers have.
+  config.set("scheduler.max-threads", size_t{threads});
   caf::actor_system system(config);
   auto opened = opened_device::open(system, {argc > 4 ? argv[4] : "cpu", threads});
   if (!opened) give_up(opened.error().message);
@@ -245,6 +247,7 @@ int main(int argc, char** argv) {
   device.compile(self, what.step)
     .receive([&step](const compiled_program& made) { step = made; }, fail);
   measured out;
+  out.memory_bytes = step.plan().memory_bytes;
   self->wait_for(system.spawn(trainer, device, step, &what.batches, steps, &out));
   out.print(argv[1]);
   return 0;

@@ -22,6 +22,7 @@ def run(bench):
     bench.compare("device.call", call, [("letters.device", letters)])
     for model, steps in (("mlp", 200), ("block", 60), ("cnn", 60), ("lstm", 60)):
         model_row(bench, model, steps)
+        memory_row(bench, model)
     http_rows(bench, burn)
     start_rows(bench)
     bench.rows_of("candid", os.path.join(bench.bin, "candid_bench"))
@@ -37,6 +38,13 @@ def model_row(bench, model, steps, threads=1):
     ours = bench.program(os.path.join(bench.bin, "models_bench"), model, str(steps), str(threads))
     bench.compare(name, ours, bench.torch_model(model, steps, threads)
                   + bench.jax_model(model, steps, threads))
+
+
+def memory_row(bench, model):
+    """The most that a training step holds at a time, besides parameters, moments and batches."""
+    ours = bench.program(os.path.join(bench.bin, "models_bench"), model, "3", "1",
+                         key="memory_bytes")
+    bench.compare(f"{model}.memory", ours, bench.torch_memory(model), rounds=1, unit="bytes")
 
 
 # -- the daemon ------------------------------------------------------------------------------------

@@ -162,6 +162,57 @@ TEST(device_handle, a_device_that_has_ended_is_an_error_of_cafs) {
   EXPECT_EQ(why, caf::sec::request_receiver_down) << text_of(why);
 }
 
+/// y = relu(x w'), which reads its input once.
+runnable layer(uint32_t rows) {
+  program_builder p;
+  auto y = relu(linear(p.input(elem::f32, {rows, 16}), p.param("w")));
+  return *p.answering({.tensors = {y}});
+}
+
+TEST(device_handle, tells_the_memory_of_a_program_before_it_runs) {
+  world w;
+  ASSERT_FALSE(world::get(w.device.define(
+    w.self, std::vector<param_spec>{{.name = "w", .dims = {32, 16}, .init = init_constant{1}}})));
+  auto step = w.compile(layer(8));
+  // The product; relu is done in its place.
+  EXPECT_EQ(step.plan().memory_bytes, 8u * 32 * 4);
+  EXPECT_EQ(step.plan().input_bytes, 8u * 16 * 4);
+}
+
+TEST(device_handle, reads_inputs_wherever_they_lie) {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  auto opened = opened_device::open(system, {.kind = "cpu", .plugins = MOXZI_PLUGINS});
+  if (!opened) GTEST_SKIP() << opened.error().message;
+  caf::scoped_actor self{system};
+  auto device = opened->space("a");
+  ASSERT_FALSE(world::get(device.define(
+    self, std::vector<param_spec>{{.name = "w", .dims = {32, 16}, .init = init_normal{1}}})));
+  compiled_program step;
+  auto fail = [](caf::error& why) { ADD_FAILURE() << text_of(why); };
+  device.compile(self, layer(8)).receive([&](const compiled_program& made) { step = made; }, fail);
+  device_vector<float> values(8 * 16);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 7) - 3;
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(values.data()) % 64, 0u);
+  // The same values one float further on.
+  device_vector<float> shifted(values.size() + 1);
+  std::copy(values.begin(), values.end(), shifted.begin() + 1);
+  auto kept = std::make_shared<device_vector<float>>(shifted);
+  std::vector<tensor> inputs{make_tensor(values, {8, 16}),
+                             make_tensor(std::vector<float>(values.begin(), values.end()), {8, 16}),
+                             make_tensor(kept, std::span<const float>(*kept).subspan(1), {8, 16})};
+  std::vector<byte_string> answers;
+  for (auto& input : inputs)
+    device.run(self, step, {input})
+      .receive([&](const run_reply& done) { answers.emplace_back(done.tensors[0].data.view()); },
+               fail);
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_EQ(answers[0], answers[1]);
+  EXPECT_EQ(answers[0], answers[2]);
+  EXPECT_EQ(std::vector<float>(kept->begin() + 1, kept->end()),
+            std::vector<float>(values.begin(), values.end()));
+}
+
 TEST(opened_device, says_which_kinds_there_are) {
   caf::actor_system_config config;
   caf::actor_system system{config};

@@ -1,12 +1,14 @@
 """Training steps of four models under PyTorch on the CPU, from data in memory to the loss read back.
 
   python torch_models.py --model mlp|block|cnn|lstm [--fused] [--compile] [--threads 1] [--steps 200]
+                         [--memory]
 
 mlp    784-256-10, gelu, cross entropy, batch 64
 block  one transformer block (d 128, 4 heads, 128 tokens, batch 8; pre-norm, causal, gelu), mean square error
 cnn    three 3x3 convolutions (32, 64, 64; relu, pooled by 2 twice, then over all places), 10 classes, 32x32, batch 32
 lstm   one layer (64 -> 128), 64 tokens, batch 32, 64 classes at each token
-All use AdamW (lr 3e-4, weight decay 1e-2).  Prints one JSON line; the median leaves out the first tenth of the steps.
+All use AdamW (lr 3e-4, weight decay 1e-2).  With --memory the most bytes are counted that a step holds at a time
+besides batches, parameters and moments, as PyTorch's profiler reports them.  Prints one JSON line; the median leaves out the first tenth of the steps.
 """
 import argparse, json, os, statistics, time
 
@@ -16,6 +18,7 @@ ap.add_argument("--steps", type=int, default=200)
 ap.add_argument("--threads", type=int, default=1)
 ap.add_argument("--fused", action="store_true")
 ap.add_argument("--compile", action="store_true")
+ap.add_argument("--memory", action="store_true")
 A = ap.parse_args()
 os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(A.threads)
 import torch, torch.nn as nn, torch.nn.functional as F
@@ -98,7 +101,9 @@ batches = [net.batch() for _ in range(8)]
 opt = torch.optim.AdamW(net.parameters(), lr=3e-4, weight_decay=1e-2, fused=True if A.fused else None)
 loss_of = torch.compile(net) if A.compile else net
 times, losses = [], []
-for i in range(A.steps):
+
+
+def step(i):
     x, y = batches[i % 8]
     t = time.perf_counter()
     loss = loss_of(x, y)
@@ -107,6 +112,28 @@ for i in range(A.steps):
     opt.step()
     losses.append(loss.item())
     times.append((time.perf_counter() - t) * 1e6)
+
+
+def most_held():
+    """Bytes; gradients of the step before are not there yet when it begins."""
+    for i in range(3):
+        step(i)
+    opt.zero_grad(set_to_none=True)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as seen:
+        step(3)
+    changes = [(e.start_ns(), e.nbytes()) for e in seen.profiler.kineto_results.events() if e.name() == "[memory]"]
+    held = most = 0
+    for _, change in sorted(changes, key=lambda c: c[0]):
+        held += change
+        most = max(most, held)
+    return most
+
+
+if A.memory:
+    print(json.dumps(dict(model=A.model, fused=A.fused, memory_bytes=most_held(), torch=torch.__version__)))
+    raise SystemExit
+for i in range(A.steps):
+    step(i)
 s = sorted(times[len(times) // 10:])
 print(json.dumps(dict(model=A.model, threads=A.threads, fused=A.fused, compile=A.compile, steps=A.steps,
                       min_us=round(s[0], 1), median_us=round(statistics.median(s), 1),
