@@ -123,4 +123,28 @@ inline constexpr double orthogonal_work_max = 0x1p34;
 /// Device memory that kept plans may hold before the oldest are dropped.
 inline constexpr uint64_t plan_bytes_max = 4ull << 30;
 
+// -- the management canister ---------------------------------------------------
+
+/// Parts of a derivation path, as on the Internet Computer.
+inline constexpr size_t derivation_path_max = 255;
+/// One chunk of a module, and how many one actor's store holds; as on the Internet Computer.
+inline constexpr size_t chunk_bytes_max = 1u << 20;
+inline constexpr size_t chunks_max = 100;
+
+/// The wait for the list of all actors.
+inline constexpr uint32_t list_timeout_ms = 10'000;
+
+// -- outcalls ------------------------------------------------------------------
+
+/// An outcall's URL, its headers (each name and value, all of them, how many), and headers and body
+/// of its request or response together: the Internet Computer's figures.
+inline constexpr size_t outcall_url_bytes_max = 8'192;
+inline constexpr size_t outcall_header_bytes_max = 8u << 10;
+inline constexpr size_t outcall_headers_bytes_max = 48u << 10;
+inline constexpr size_t outcall_headers_max = 64;
+inline constexpr size_t outcall_bytes_max = 2'000'000;
+/// From the call to its whole response, and how many may be open.
+inline constexpr uint32_t outcall_timeout_ms = 30'000;
+inline constexpr size_t outcalls_open_max = 500;
+
 } // namespace moxzi::limits

@@ -11,6 +11,16 @@ std::string tuple_text(const std::vector<typed_text>& items) {
   return fmt::format("({})", fmt::join(texts, ", "));
 }
 
+/// `(nat) -> (text) query`.
+std::string func_text(const std::vector<typed_text>& arguments,
+                      const std::vector<typed_text>& results, uint8_t annotations) {
+  std::string marks;
+  if ((annotations & annotation::query) != 0) marks += " query";
+  if ((annotations & annotation::composite_query) != 0) marks += " composite_query";
+  if ((annotations & annotation::oneway) != 0) marks += " oneway";
+  return fmt::format("{} -> {}{}", tuple_text(arguments), tuple_text(results), marks);
+}
+
 std::vector<type_ref> types_of(const std::vector<typed_text>& items) {
   std::vector<type_ref> types;
   for (const auto& item : items) types.push_back(item.type);
@@ -38,13 +48,8 @@ void declarations::add_method(std::string_view name, std::string_view note,
   const auto func = types_.declare();
   types_.set_func(func, types_of(arguments), types_of(results), annotations);
   methods_.push_back({std::string{name}, func});
-  std::string marks;
-  if ((annotations & annotation::query) != 0) marks += " query";
-  if ((annotations & annotation::composite_query) != 0) marks += " composite_query";
-  if ((annotations & annotation::oneway) != 0) marks += " oneway";
   if (!note.empty()) method_text_ += fmt::format("  // {}\n", note);
-  method_text_ +=
-    fmt::format("  {} : {} -> {}{};\n", name, tuple_text(arguments), tuple_text(results), marks);
+  method_text_ += fmt::format("  {} : {};\n", name, func_text(arguments, results, annotations));
 }
 
 bool declarations::takes_bytes(type_ref type) const {
@@ -121,6 +126,53 @@ form<byte_string> blob_form(declarations& in) {
   return {{in.types().blob(), "blob"},
           [](value v) { return std::move(v.as_string()); },
           [](writer& out, const byte_string& x) { out.bytes(x); }};
+}
+
+form<integer> nat_form() {
+  return {{kind::nat, "nat"},
+          [](value v) { return v.as_whole(); },
+          [](writer& out, const integer& x) {
+            byte_string bytes;
+            x.append_leb128(bytes);
+            out.raw(bytes);
+          }};
+}
+
+namespace {
+
+// As `principal` and `service` are written.
+void append_reference(writer& out, const moxzi::principal& x) {
+  out.u8(1);
+  out.bytes(x.bytes());
+}
+
+} // namespace
+
+form<moxzi::principal> principal_form() {
+  return {{kind::principal, "principal"},
+          [](value v) { return v.as_principal(); },
+          [](writer& out, const moxzi::principal& x) { append_reference(out, x); }};
+}
+
+form<value::func_ref> func_form(declarations& in, const std::vector<typed_text>& arguments,
+                                const std::vector<typed_text>& results, uint8_t annotations) {
+  const auto type = in.types().declare();
+  in.types().set_func(type, types_of(arguments), types_of(results), annotations);
+  return {{type, "func " + func_text(arguments, results, annotations)},
+          [](value v) { return v.as_func(); },
+          [](writer& out, const value::func_ref& x) {
+            out.u8(1);
+            append_reference(out, x.service);
+            out.bytes(x.method);
+          }};
+}
+
+form<std::monostate> reserved_form() {
+  return {{kind::reserved, "reserved"},
+          [](value) { return std::monostate{}; },
+          [](writer&, const std::monostate&) {
+            // nop
+          }};
 }
 
 } // namespace moxzi::candid

@@ -90,6 +90,14 @@ form<uint64_t> nat64_form();
 form<double> float64_form();
 form<std::string> text_form();
 form<byte_string> blob_form(declarations& in);
+/// `nat`, however large.
+form<integer> nat_form();
+form<moxzi::principal> principal_form();
+/// A method of somebody's that takes and gives these types.
+form<value::func_ref> func_form(declarations& in, const std::vector<typed_text>& arguments,
+                                const std::vector<typed_text>& results, uint8_t annotations = 0);
+/// What is read as nothing, whatever it is.
+form<std::monostate> reserved_form();
 
 // -- composed types -----------------------------------------------------------
 

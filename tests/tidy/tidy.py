@@ -25,8 +25,8 @@ ONLY_IN = [
     (r"(wasm|wasmtime)(\.h|/)", ("actors/wasm/",)),
     (r"lmdb\.h", ("persist/lmdb_env.",)),
     (r"boost/(beast|asio)", ("net/", "tests/net/")),
-    (r"openssl/sha\.h", ("base/digest.cpp",)),
-    (r"openssl/(?!sha\.h)", ("net/",)),
+    (r"openssl/sha\.h", ("base/digest.cpp", "actors/keys/")),
+    (r"openssl/(?!sha\.h)", ("net/", "actors/keys/")),
     (r"CLI/", ("actors/commands/", "actors/moxzi_main.cpp", "actors/moxzid_main.cpp",
                "actors/moxzid_options.", "shapescript/cli_main.cpp")),
 ]
