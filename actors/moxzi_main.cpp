@@ -17,6 +17,11 @@ int run(int argc, char** argv) {
   program.require_subcommand(1);
   int status = moxzi::actors::exit_ok;
   moxzi::actors::add_build_command(program, status);
+  moxzi::actors::add_check_command(program, status);
+  moxzi::actors::add_did_command(program, status);
+  moxzi::actors::add_upgrade_check_command(program, status);
+  moxzi::actors::add_bindings_command(program, status);
+  moxzi::actors::add_id_command(program, status);
   moxzi::actors::add_new_command(program, status);
   moxzi::actors::add_call_command(program, status);
   moxzi::actors::add_candid_command(program, status);

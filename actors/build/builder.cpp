@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "actors/build/build_cache.hpp"
-#include "actors/build/child.hpp"
+#include "actors/build/compiler.hpp"
 #include "actors/build/files.hpp"
 #include "actors/build/manifest_file.hpp"
 #include "base/codec.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t source_bytes_max = 16u << 20;
 constexpr size_t output_bytes_max = 256u << 20;
-constexpr size_t diagnostics_bytes_max = 1u << 20;
+constexpr size_t most_bytes_max = 16u << 20;
 constexpr size_t cache_entries_max = 64;
 
 class category : public std::error_category {
@@ -33,6 +33,7 @@ public:
       "this cannot be an actor's source",
       "the compiler found errors",
       "the compiler is not there",
+      "an upgrade would lose stable variables",
     };
     auto i = static_cast<size_t>(code);
     return i < sentences.size() ? sentences[i] : "unknown error";
@@ -81,6 +82,11 @@ result<sha256_hash> key_of(const build_options& options, const toolchain& tools)
     key.bytes(package);
     key.bytes(fs::absolute(folder).string());
   }
+  for (const auto& [name, id, did] : options.canisters) {
+    key.bytes(name);
+    key.bytes(id);
+    key.bytes(fs::absolute(did).string());
+  }
   return sha256(key.data());
 }
 
@@ -101,30 +107,34 @@ result<build_outputs> compile(const build_options& options, const toolchain& too
   scratch_folder scratch;
   if (scratch.path().empty()) return fail(base_errc::io, "cannot make a temporary folder (TMPDIR)");
   auto deps_file = scratch.path() + "/deps";
-  std::vector<std::string> argv{tools.node, tools.script, "--npm",  tools.npm,
-                                "--name",   "actor",      "--deps", deps_file};
-  for (const auto& [package, folder] : options.packages)
-    argv.insert(argv.end(), {"--package", package, folder});
-  // A file called `--npm.mo` is a file all the same.
-  auto file = options.file.front() == '-' ? "./" + options.file : options.file;
-  argv.insert(argv.end(), {file, scratch.path()});
-  auto child = run_child(argv, diagnostics_bytes_max);
-  if (!child)
-    return fail(build_errc::no_compiler,
-                "{}: the Motoko compiler runs on Node.js; install version 18 or newer, so that "
-                "'node' is on the PATH",
-                child.error().message);
-  if (child->status != 0) {
-    while (!child->output.empty() && child->output.back() == '\n') child->output.pop_back();
-    if (child->output.empty())
-      child->output =
-        fmt::format("{}: the Motoko compiler ended with status {}", options.file, child->status);
-    return fail(build_errc::refused, "{}", child->output);
-  }
+  auto printed =
+    run_compiler(options, tools, {"--name", "actor", "--deps", deps_file}, {scratch.path()});
+  if (!printed) return printed.error();
   auto list = read_file(deps_file, 16u << 20);
   if (!list) return list.error();
   deps = std::move(*list);
-  return read_outputs(scratch.path(), std::move(child->output));
+  return read_outputs(scratch.path(), std::move(*printed));
+}
+
+// The last build's stable variables must live on in this one's.
+result<void> check_stable(const build_outcome& out, const build_outputs& outputs,
+                          const toolchain& tools) {
+  auto old = is_file(out.most) ? read_file(out.most, most_bytes_max) : result<byte_string>{""};
+  if (!old) return old.error();
+  if (old->empty() || *old == outputs.most) return {};
+  scratch_folder scratch;
+  if (scratch.path().empty()) return fail(base_errc::io, "cannot make a temporary folder (TMPDIR)");
+  const auto now = scratch.path() + "/new.most";
+  if (auto good = write_file_atomically(now, outputs.most); !good) return good;
+  auto checked = check_upgrade(out.most, now, tools);
+  if (checked || checked.error().code != build_errc::incompatible) return checked;
+  auto why = checked.error().message;
+  for (size_t at = 0; (at = why.find(now, at)) != std::string::npos;)
+    why.replace(at, now.size(), "this build");
+  return fail(build_errc::incompatible,
+              "{}\n{}: an upgrade from the last build would lose stable variables; nothing was "
+              "written. With --force it is built all the same (and can only be reinstalled)",
+              why, out.name);
 }
 
 result<void> write_outputs(const build_outputs& outputs, const build_outcome& paths) {
@@ -157,9 +167,12 @@ const std::error_category& build_category() noexcept {
   return instance;
 }
 
-result<build_outcome> build_actor(const build_options& options, const toolchain& tools) {
-  auto out = choose_paths(options);
+result<build_outcome> build_actor(const build_options& given, const toolchain& tools) {
+  auto out = choose_paths(given);
   if (!out) return out;
+  auto project = with_project(given);
+  if (!project) return project.error();
+  const auto& options = *project;
   auto key = key_of(options, tools);
   if (!key) return key.error();
   build_cache cache{tools.cache, cache_entries_max};
@@ -173,6 +186,8 @@ result<build_outcome> build_actor(const build_options& options, const toolchain&
     cache.store(*key, deps, *outputs);
   }
   out->warnings = outputs->warnings;
+  if (!options.force)
+    if (auto good = check_stable(*out, *outputs, tools); !good) return good.error();
   if (options.out_dir)
     if (auto good = make_folders(*options.out_dir); !good) return good.error();
   if (auto good = write_outputs(*outputs, *out); !good) return good.error();
@@ -182,6 +197,32 @@ result<build_outcome> build_actor(const build_options& options, const toolchain&
       return good.error();
   }
   return out;
+}
+
+result<std::string> check_actor(const build_options& options, const toolchain& tools) {
+  if (auto good = choose_paths(options); !good) return good.error();
+  auto project = with_project(options);
+  if (!project) return project.error();
+  return run_compiler(*project, tools, {"--only", "check"});
+}
+
+result<std::string> interface_of_actor(const build_options& options, const toolchain& tools) {
+  if (auto good = choose_paths(options); !good) return good.error();
+  auto project = with_project(options);
+  if (!project) return project.error();
+  return run_compiler(*project, tools, {"--only", "did"});
+}
+
+result<void> check_upgrade(const std::string& old_most, const std::string& new_most,
+                           const toolchain& tools) {
+  for (const auto& file : {old_most, new_most})
+    if (auto text = read_file(file, most_bytes_max); !text) return text.error();
+  build_options options;
+  options.file = old_most;
+  auto printed = run_compiler(options, tools, {"--only", "compatible"}, {new_most});
+  if (printed) return {};
+  if (printed.error().code != build_errc::refused) return printed.error();
+  return fail(build_errc::incompatible, "{}", printed.error().message);
 }
 
 } // namespace moxzi::actors

@@ -11,9 +11,10 @@
 namespace moxzi::actors {
 
 enum class build_errc : int {
-  bad_source = 1,  ///< no such file, or one that cannot be an actor's source
-  refused = 2,     ///< the compiler found errors
-  no_compiler = 3, ///< node or the compiler is not there
+  bad_source = 1,   ///< no such file, or one that cannot be an actor's source
+  refused = 2,      ///< the compiler found errors
+  no_compiler = 3,  ///< node or the compiler is not there
+  incompatible = 4, ///< an upgrade would lose stable variables
 };
 
 const std::error_category& build_category() noexcept;
@@ -30,12 +31,21 @@ struct toolchain {
   std::string cache;  ///< folder for `build_cache`; empty: none
 };
 
+/// An actor that a source may import: `import Other "canister:other"`.
+struct known_canister {
+  std::string name;
+  std::string id;  ///< a principal's text
+  std::string did; ///< its interface
+};
+
 struct build_options {
   std::string file;                                          ///< FILE.mo, as the user wrote it
   std::optional<std::string> out_dir;                        ///< beside the source
   std::optional<std::string> name;                           ///< the file's stem
   std::vector<std::pair<std::string, std::string>> packages; ///< name and folder
-  std::optional<std::string> manifest = "actors.json";       ///< nothing: left alone
+  std::vector<known_canister> canisters;
+  std::optional<std::string> manifest = "actors.json"; ///< nothing: left alone
+  bool force = false; ///< also if the stable variables do not fit the last build's
 };
 
 struct build_outcome {
@@ -49,8 +59,22 @@ struct build_outcome {
 
 /// Compiles one actor, or takes the result of the same compilation from the cache; writes
 /// NAME.wasm, NAME.did and NAME.most, and lists the actor in the manifest. Each file is replaced as
-/// a whole, and none if the compiler refuses. The error's message is the compiler's, line by line.
+/// a whole, and none if the compiler refuses, or if the actor's stable variables do not fit those
+/// that the NAME.most of the last build tells of. The error's message is the compiler's, line by
+/// line. Packages are those of the options, then the local ones of `mops.toml`; the actors of the
+/// manifest can be imported.
 result<build_outcome> build_actor(const build_options& options, const toolchain& tools);
+
+/// Checks an actor's types. Returns the compiler's warnings; its errors are the error's message.
+result<std::string> check_actor(const build_options& options, const toolchain& tools);
+
+/// The Candid interface of an actor, as text.
+result<std::string> interface_of_actor(const build_options& options, const toolchain& tools);
+
+/// Can an actor with the stable variables of `new_most` take over from one with those of
+/// `old_most`? Both are files; the error says why not.
+result<void> check_upgrade(const std::string& old_most, const std::string& new_most,
+                           const toolchain& tools);
 
 } // namespace moxzi::actors
 

@@ -1,9 +1,14 @@
-// Compiles one Motoko actor with the compiler from npm, as a child of `moxzi build`.
+// Compiles one Motoko actor with the compiler from npm, as a child of `moxzi build`, `check` and
+// `did`, and compares stable types for `moxzi upgrade-check`.
 //
-//   node compile.js --npm DIR [--name NAME] [--package NAME DIR]... [--deps FILE] FILE.mo OUTDIR
+//   node compile.js --npm DIR [--package NAME DIR]... [--canister NAME PRINCIPAL FILE.did]...
+//                   [--name NAME] [--deps FILE] FILE.mo OUTDIR
+//   node compile.js --npm DIR [...] --only check|did FILE.mo
+//   node compile.js --npm DIR --only compatible OLD.most NEW.most
 //
-// Writes OUTDIR/NAME.{wasm,did,most}. Diagnostics go to stderr, `file:line:col: error [M0050] text`;
-// exit 1 if any is an error, 2 if the command line is wrong.
+// The first writes OUTDIR/NAME.{wasm,did,most}. Diagnostics go to stderr, `file:line:col: error [M0050]
+// text`; what was asked for with `--only did` goes to stdout. Exit 1 if any diagnostic is an error, 2
+// if the command line is wrong.
 //
 // --deps writes which files decided the result, for the cache: `SHA256 PATH` for each file read and
 // `- PATH` for each that was looked for and absent. Paths of the project are relative to FILE's
@@ -19,17 +24,23 @@ const source_bytes_max = 16 << 20; // of one file; the compiler needs some hundr
 class refusal extends Error {}
 
 function parse_arguments(argv) {
-  const options = {packages: new Map(), rest: []};
+  const options = {packages: new Map(), canisters: new Map(), only: '', rest: []};
   for (let i = 0; i < argv.length; ++i) {
     if (argv[i] === '--npm') options.npm = argv[++i];
     else if (argv[i] === '--name') options.name = argv[++i];
     else if (argv[i] === '--deps') options.deps = argv[++i];
+    else if (argv[i] === '--only') options.only = argv[++i];
     else if (argv[i] === '--package') options.packages.set(argv[i + 1], argv[(i += 2)]);
-    else options.rest.push(argv[i]);
+    else if (argv[i] === '--canister') {
+      options.canisters.set(argv[i + 1], {id: argv[i + 2], did: argv[i + 3]});
+      i += 3;
+    } else options.rest.push(argv[i]);
   }
-  if (!options.npm || options.rest.length !== 2) {
-    process.stderr.write('usage: node compile.js --npm DIR [--name NAME] [--package NAME DIR]... ' +
-                         '[--deps FILE] FILE.mo OUTDIR\n');
+  const files = {'': 2, check: 1, did: 1, compatible: 2}[options.only];
+  if (!options.npm || options.rest.length !== files) {
+    process.stderr.write('usage: node compile.js --npm DIR [--package NAME DIR]... ' +
+                         '[--canister NAME PRINCIPAL FILE.did]... [--name NAME] [--deps FILE] ' +
+                         '[--only check|did|compatible] FILE.mo [OUTDIR]\n');
     process.exit(2);
   }
   [options.file, options.out] = options.rest;
@@ -68,10 +79,11 @@ function end_of_comment(text, from) {
 // There the folder of the actor's file is the root, so that nothing in the result depends on where
 // the project lies.
 class loader {
-  constructor(compiler, main, packages) {
+  constructor(compiler, main, packages, canisters) {
     this.compiler = compiler;
     this.folder = path.dirname(path.resolve(main));
     this.packages = packages;
+    this.canisters = canisters;
     this.seen = new Map(); // absolute path → digest, or null for an absent file
   }
 
@@ -89,6 +101,7 @@ class loader {
       throw new refusal(`${file}: larger than ${source_bytes_max >> 20} MiB`);
     const text = bytes.toString('utf8');
     this.compiler.write(inside, text);
+    if (file.endsWith('.did')) return;
     for (const wanted of imports_of(text)) this.follow(wanted, path.dirname(file), inside);
   }
 
@@ -96,6 +109,10 @@ class loader {
     const scheme = /^([a-z]+):(.*)$/.exec(wanted);
     if (!scheme) return this.candidates(path.resolve(folder, wanted),
                                         path.join(path.dirname(inside), wanted));
+    if (scheme[1] === 'canister' && this.canisters.has(scheme[2])) {
+      const {id, did} = this.canisters.get(scheme[2]);
+      return this.load(path.resolve(did), `.canisters/${id}.did`);
+    }
     if (scheme[1] !== 'mo') return;
     const [name, ...rest] = scheme[2].split('/');
     if (!this.packages.has(name)) return;
@@ -112,8 +129,9 @@ class loader {
   deps() {
     const lines = [];
     const packages = [...this.packages.values()].map((dir) => path.resolve(dir) + path.sep);
+    const interfaces = new Set([...this.canisters.values()].map(({did}) => path.resolve(did)));
     for (const [file, digest] of this.seen) {
-      const foreign = packages.some((dir) => file.startsWith(dir));
+      const foreign = interfaces.has(file) || packages.some((dir) => file.startsWith(dir));
       lines.push(`${digest || '-'} ${foreign ? file : path.relative(this.folder, file)}\n`);
     }
     return lines.join('');
@@ -140,7 +158,8 @@ function load_compiler(npm) {
   }
 }
 
-function compile(options) {
+// The compiler with everything it may ask for; returns it and the files that were read.
+function prepare(options) {
   const info = fs.statSync(options.file, {throwIfNoEntry: false});
   if (!info || !info.isFile()) throw new refusal(`${options.file}: no such file`);
   const {mo, core} = load_compiler(options.npm);
@@ -150,17 +169,61 @@ function compile(options) {
     mo.write(`.packages/${name}/.folder`, ''); // the compiler asks for it even if nobody imports it
     mo.usePackage(name, `.packages/${name}`);
   }
-  const main = path.basename(options.file);
-  const files = new loader(mo, options.file, options.packages);
-  files.load(path.resolve(options.file), main);
-
-  const {diagnostics, code} = mo.compiler.compileWasm('ic', main);
-  process.stderr.write(diagnostics.map((one) => render(one, options.file)).join(''));
-  if (!code) return 1;
-  if (!code.candid || !code.candid.trim() || !code.stable) {
-    throw new refusal(`${options.file}:1:1: error: there is no actor in this file; ` +
-                      `moxzid hosts 'persistent actor { … }'`);
+  if (options.canisters.size !== 0) {
+    mo.write('.canisters/.folder', '');
+    mo.setAliases('.canisters',
+                  Object.fromEntries([...options.canisters].map(([name, {id}]) => [name, id])));
   }
+  const files = new loader(mo, options.file, options.packages, options.canisters);
+  files.load(path.resolve(options.file), path.basename(options.file));
+  return {mo, files};
+}
+
+function report(diagnostics, options) {
+  process.stderr.write(diagnostics.map((one) => render(one, options.file)).join(''));
+  return diagnostics.some((one) => one.severity === 1) ? 1 : 0;
+}
+
+function look(options) {
+  const {mo} = prepare(options);
+  const main = path.basename(options.file);
+  if (options.only === 'check') return report(mo.compiler.check(main).diagnostics, options);
+  const {diagnostics, code} = mo.compiler.candid(main);
+  const status = report(diagnostics.filter((one) => one.severity === 1), options);
+  if (status !== 0) return status;
+  if (!code || !code.trim()) throw no_actor(options.file);
+  process.stdout.write(code.trimEnd() + '\n');
+  return 0;
+}
+
+// Whether what OLD.most says is kept by NEW.most. The compiler's reasons have no place in a file.
+function compare(options) {
+  const {mo} = load_compiler(options.npm);
+  const [old_file, new_file] = options.rest;
+  mo.write('old.most', fs.readFileSync(old_file, 'utf8'));
+  mo.write('new.most', fs.readFileSync(new_file, 'utf8'));
+  const {diagnostics} = mo.compiler.stableCompatible('old.most', 'new.most');
+  const names = {'old.most': old_file, 'new.most': new_file};
+  for (const one of diagnostics) {
+    const {line, character} = one.range.start;
+    const where = names[one.source] ? `${names[one.source]}:${line + 1}:${character + 1}` : new_file;
+    process.stderr.write(`${where}: ${one.severity === 1 ? 'error' : 'warning'} [${one.code}] ` +
+                         `${one.message.trimEnd()}\n`);
+  }
+  return diagnostics.some((one) => one.severity === 1) ? 1 : 0;
+}
+
+function no_actor(file) {
+  return new refusal(`${file}:1:1: error: there is no actor in this file; ` +
+                     `moxzid hosts 'persistent actor { … }'`);
+}
+
+function compile(options) {
+  const {mo, files} = prepare(options);
+  const {diagnostics, code} = mo.compiler.compileWasm('ic', path.basename(options.file));
+  report(diagnostics, options);
+  if (!code) return 1;
+  if (!code.candid || !code.candid.trim() || !code.stable) throw no_actor(options.file);
   fs.mkdirSync(options.out, {recursive: true});
   const write = (kind, data) => fs.writeFileSync(path.join(options.out, `${options.name}.${kind}`), data);
   write('wasm', Buffer.from(code.wasm));
@@ -180,7 +243,9 @@ function describe(thrown) {
 }
 
 try {
-  process.exitCode = compile(parse_arguments(process.argv.slice(2)));
+  const options = parse_arguments(process.argv.slice(2));
+  const work = {'': compile, check: look, did: look, compatible: compare}[options.only];
+  process.exitCode = work(options);
 } catch (thrown) {
   process.stderr.write(describe(thrown) + '\n');
   process.exitCode = 1;

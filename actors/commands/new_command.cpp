@@ -9,12 +9,28 @@
 #include "actors/manifest.hpp"
 #include "base/reject.hpp"
 #include "letters_mo.hpp" // generated from examples/letters/letters.mo
+#include "net/http_client.hpp"
 
 namespace fs = std::filesystem;
 
 namespace moxzi::actors {
 
 namespace {
+
+// A name as a word of a shell's command.
+std::string in_shell(const std::string& name) {
+  constexpr std::string_view plain =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._+,@%/";
+  if (name.find_first_not_of(plain) == std::string::npos && name.front() != '-') return name;
+  std::string out = "'";
+  for (const char c : name) out += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  return out + "'";
+}
+
+// A name as a file to be given to a command.
+std::string as_file(const std::string& name) {
+  return in_shell((name.front() == '-' ? "./" : "") + name + ".mo");
+}
 
 std::string read_me(const std::string& name) {
   return fmt::format(R"(# {0}
@@ -24,18 +40,18 @@ A Motoko actor that trains a small model on the device of its host.
 Build it, and host it with a device:
 
 ```
-moxzi build {0}.mo
+moxzi build {1}
 moxzid -m actors.json --device burn:cpu
 ```
 
 Call it from another terminal; it answers with the loss before and after 200 steps:
 
 ```
-moxzi call {0} learn '[200]'
-curl -s -w '\n' -d '[200]' http://127.0.0.1:7000/call-json/{0}/learn
+moxzi call {2} learn '[200]'
+curl -s -w '\n' -d '[200]' http://127.0.0.1:7000/call-json/{3}/learn
 ```
 )",
-                     name);
+                     name, as_file(name), in_shell(name), net::percent_encode(name));
 }
 
 std::string package_file(const std::string& name) {
@@ -61,12 +77,13 @@ int run(const std::string& name) {
     fmt::print(stderr, "moxzi: {}\n", good.error().message);
     return exit_refused;
   }
-  fmt::print("{0}: an actor that trains on the device. Next:\n"
-             "  cd {0}\n"
-             "  moxzi build {0}.mo\n"
+  fmt::print("{}: an actor that trains on the device. Next:\n"
+             "  cd {}\n"
+             "  moxzi build {}\n"
              "  moxzid -m actors.json --device burn:cpu\n"
-             "  moxzi call {0} learn '[200]'     (from another terminal)\n",
-             name);
+             "  moxzi call {} learn '[200]'     (from another terminal)\n",
+             name, in_shell((name.front() == '-' ? "./" : "") + name), as_file(name),
+             in_shell(name));
   return exit_ok;
 }
 

@@ -40,8 +40,14 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   return names;
 }
 
+// The nearest known name; `--out` is near to `--out-dir`, however long the rest is.
 std::string meant(std::string_view word, const std::vector<std::string>& known) {
-  std::vector<std::string_view> views(known.begin(), known.end());
+  constexpr size_t beginning_bytes_min = 4;
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  std::vector<std::string_view> longer;
+  for (const auto name : views)
+    if (word.size() >= beginning_bytes_min && name.starts_with(word)) longer.push_back(name);
+  if (longer.size() == 1) return fmt::format("; did you mean '{}'?", longer.front());
   return did_you_mean(word, views);
 }
 

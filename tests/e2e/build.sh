@@ -65,12 +65,73 @@ printf 'module { public let x = "text" }\n' > lib/one.mo
 expect_status "a changed import" 1 moxzi build main.mo --package two package -o out -n sum
 expect_contains "a changed import" 'main.mo:4:' "$output"
 
+# Looking without building.
+mkdir -p "$work/look"
+cd "$work/look"
+printf 'persistent actor { public func f(x : ?Nat) : async Nat { 1 } }\n' > look.mo
+expect_status "moxzi check" 0 moxzi check look.mo
+expect_contains "moxzi check" "look.mo: no errors" "$output"
+expect_contains "its warning" "look.mo:1:34: warning [M0194]" "$output"
+expect_status "moxzi check, an error" 1 moxzi check ../errors/type.mo
+expect_contains "moxzi check, an error" '../errors/type.mo:2:33: error [M0057]' "$output"
+expect_status "moxzi did" 0 moxzi did look.mo
+expect "moxzi did" "service : { f: (x: opt nat) -> (nat); }" "$(echo $output)"
+expect "nothing written" "look.mo" "$(echo *)"
+expect_status "moxzi id" 0 moxzi id letters
+expect "moxzi id" "ewv6t-qxq3v-p445w-tscbq-cai" "$output"
+expect_status "moxzi id of no name" 1 moxzi id a/b
+
+# Packages that lie on this disk, and an actor that calls another one.
+mkdir -p "$work/project/src" "$work/project/lib/src"
+cd "$work/project"
+printf '[dependencies]\nsums = "./lib"\ncore = "2.5.0"\n' > mops.toml
+printf 'module { public func twice(n : Nat) : Nat { 2 * n } }\n' > lib/src/lib.mo
+printf 'import Sums "mo:sums"; persistent actor { public func f(n : Nat) : async Nat { Sums.twice(n) } }\n' \
+  > src/callee.mo
+printf 'import Callee "canister:callee"; persistent actor {\n%s\n}\n' \
+  '  public func g(n : Nat) : async Nat { await Callee.f(n) }' > src/caller.mo
+expect_status "before the callee is there" 1 moxzi build src/caller.mo
+expect_contains "before the callee is there" 'canister alias "callee" not defined' "$output"
+expect_status "a package of mops.toml" 0 moxzi build src/callee.mo
+expect_status "the caller" 0 moxzi build src/caller.mo
+printf 'import A "bindings";\npersistent actor { public func h(a : A.Self) : async Nat { await a.f(1) } }\n' \
+  > src/bound.mo
+expect_status "moxzi bindings" 0 moxzi bindings src/callee.did -o src/bindings.mo
+expect_status "what they say" 0 moxzi check src/bound.mo
+expect_status "bindings of every kind of type" 0 moxzi bindings "$root/device/interface.did" -o device.mo
+expect_status "as Motoko" 0 moxzi check device.mo
+
+# Stable variables must live on.
+printf 'persistent actor { var total : Nat = 0; public func f() : async Nat { total } }\n' > keep.mo
+expect_status "the first version" 0 moxzi build keep.mo
+cp keep.most old.most
+before=$(sha256sum keep.wasm)
+printf 'persistent actor { var total : Text = ""; public func f() : async Text { total } }\n' > keep.mo
+expect_status "a version that loses data" 1 moxzi build keep.mo
+expect_contains "a version that loses data" "[M0170]" "$output"
+expect_contains "what to do" "--force" "$output"
+expect "nothing was written" "$before" "$(sha256sum keep.wasm)"
+expect_status "by force" 0 moxzi build keep.mo --force
+expect_status "moxzi upgrade-check" 1 moxzi upgrade-check old.most keep.most
+expect_contains "moxzi upgrade-check" "keep.most: error [M0170]" "$output"
+expect_status "moxzi upgrade-check, the same" 0 moxzi upgrade-check old.most old.most
+expect "moxzi upgrade-check, the same" "compatible" "$output"
+
+# A name that a shell would take apart.
+cd "$work"
+expect_status "moxzi new" 0 moxzi new "a b"
+expect_contains "moxzi new" "moxzi build 'a b.mo'" "$output"
+expect_contains "its README" "call-json/a%20b/learn" "$(cat "a b/README.md")"
+
 # The command line.
+cd "$work/parts"
 expect_status "no command" 2 moxzi
 expect_status "an unknown command" 2 moxzi biuld main.mo
 expect_contains "an unknown command" "did you mean 'build'?" "$output"
 expect_status "an unknown option" 2 moxzi build main.mo --packge two package
 expect_contains "an unknown option" "unknown option '--packge'; did you mean '--package'?" "$output"
+expect_status "half an option" 2 moxzi build main.mo --out x
+expect_contains "half an option" "unknown option '--out'; did you mean '--out-dir'?" "$output"
 expect_status "help" 0 moxzi build --help
 expect_status "the version" 0 moxzi --version
 expect_status "a call to nobody" 1 moxzi call a m --url http://127.0.0.1:1
