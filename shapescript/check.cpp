@@ -17,10 +17,15 @@ bool checked::has_errors() const noexcept {
 }
 
 checked check(const source& text, const program_loader& load) {
-  return checker{text, load}.run();
+  return checker{text, load, false}.run();
 }
 
-checker::checker(const source& text, const program_loader& load) : load_(load) {
+checked analyze(const source& text, const program_loader& load) {
+  return checker{text, load, true}.run();
+}
+
+checker::checker(const source& text, const program_loader& load, bool records)
+    : load_(load), records_all_(records) {
   load_module(text);
 }
 
@@ -44,6 +49,10 @@ checked checker::run() {
   for (auto& one : out_) result.diagnostics.push_back(std::move(one));
   sort_by_place(result.diagnostics);
   if (result.diagnostics.size() > reports_max) result.diagnostics.resize(reports_max);
+  if (records_all_) {
+    finish_record();
+    result.program = all_;
+  }
   return result;
 }
 
@@ -132,121 +141,6 @@ void checker::suggest(diagnostic& d, span where, std::string_view name,
   if (!best) return;
   d.help.push_back(fmt::format("did you mean `{}`?", *best));
   d.fixes.push_back({where, std::string{*best}});
-}
-
-// -- text ----------------------------------------------------------------------
-
-std::string checker::show(const size_form& size) const {
-  return size.print([this](symbol one) { return symbols_[one].name; });
-}
-
-std::string checker::show(const axis& one) const {
-  return one.name.empty() ? show(one.size) : one.name;
-}
-
-std::string checker::show(const std::vector<axis>& axes) const {
-  std::string out = "[";
-  for (const auto& one : axes) {
-    if (out.size() > 1) out += ' ';
-    out += show(one);
-  }
-  return out + "]";
-}
-
-namespace {
-
-std::string_view refinement_name(refinement known) {
-  switch (known) {
-    case refinement::nonneg:
-      return "NonNeg";
-    case refinement::pos:
-      return "Pos";
-    case refinement::unit:
-      return "Unit";
-    case refinement::prob:
-      return "Prob";
-    case refinement::index:
-      return "Index";
-    default:
-      return "";
-  }
-}
-
-} // namespace
-
-std::string checker::show_tensor(const type& what) const {
-  auto out = show(what.axes);
-  if (what.known == refinement::index)
-    return what.literal ? out + " i64" : out + " Index[" + show(what.bound) + "]";
-  if (what.element != dtype::f32) out += " " + std::string{name_of(what.element)};
-  if (what.known == refinement::prob) return out + " Prob[" + show(what.bound) + "]";
-  const auto known = refinement_name(what.known);
-  return known.empty() ? out : out + " " + std::string{known};
-}
-
-std::string checker::show(const type& what) const {
-  const auto with_dims = [&](std::string name) {
-    if (what.dims.empty()) return name;
-    std::string dims;
-    for (size_t i = 0; i < what.dims.size(); ++i)
-      dims += (dims.empty() ? "" : " ") + show(dim_of(what, i));
-    return name + "[" + dims + "]";
-  };
-  const auto declared = [&] { return std::string{models_[what.declaration].name}; };
-  const auto record = [&] {
-    const auto& r = records_[what.declaration];
-    return std::string{modules_[r.module]->text.text(r.decl->name)};
-  };
-  switch (what.base) {
-    case base_type::none:
-      return "nothing";
-    case base_type::integer:
-      return "int";
-    case base_type::real:
-      return "float";
-    case base_type::boolean:
-      return "bool";
-    case base_type::text:
-      return "str";
-    case base_type::tensor:
-      return show_tensor(what);
-    case base_type::record:
-      return (what.axes.empty() ? "" : show(what.axes) + " ") + record();
-    case base_type::model:
-      return with_dims(declared());
-    case base_type::gradient:
-      return "Grad[" + with_dims(declared()) + "]";
-    case base_type::optimizer:
-      return what.name + "[" + with_dims(declared()) + "]";
-    case base_type::dataset:
-      return "Dataset[" + record() + "]";
-    case base_type::batches:
-      return "Batches[" + record() + "]";
-    case base_type::generator:
-      return "Rng";
-    case base_type::function:
-      return "a function";
-    case base_type::tuple: {
-      std::string out = "(";
-      for (const auto& one : what.parts) out += (out.size() > 1 ? ", " : "") + show(one);
-      return out + ")";
-    }
-    case base_type::module:
-      return "a module";
-    case base_type::python:
-      return "a Python value";
-    case base_type::range:
-      return "a range";
-    case base_type::layers:
-      return "a list of " + show(what.parts.at(0));
-    case base_type::declared_type:
-      return "a type";
-    case base_type::initializer:
-      return "an initialiser";
-    case base_type::poison:
-      break;
-  }
-  return "?";
 }
 
 } // namespace shapescript

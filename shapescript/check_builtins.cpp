@@ -76,6 +76,7 @@ std::vector<checker::axis_word> checker::axis_words(const call_argument& one) {
              "not the name of an axis");
       return {};
     }
+    use_axis(item.name, scope_);
     words.push_back({text(item.name), item.name});
   }
   return words;

@@ -41,6 +41,7 @@ type checker::dispatch(const expr& callee, call_site& site) {
     const auto word = text(callee.name);
     if (!locals_.contains(word)) {
       const auto* found = find(word);
+      use_entity(callee.name);
       if (found != nullptr && found->kind == entity::function)
         return call_function(found->index, site, nullptr);
       if (found == nullptr)
@@ -51,6 +52,7 @@ type checker::dispatch(const expr& callee, call_site& site) {
     const auto word = text(t().at(callee.left).name);
     const auto* found = find(word);
     if (!locals_.contains(word) && found != nullptr && found->kind == entity::model) {
+      use(found->name, t().at(callee.left).name);
       auto out = scalar_of(base_type::model);
       out.declaration = found->index;
       for (const auto& one : callee.arguments) {
@@ -143,6 +145,7 @@ type checker::call_member(const expr& callee, call_site& site) {
     const auto& model = models_[base.declaration];
     if (const auto found = model.methods.find(word); found != model.methods.end()) {
       const auto& f = functions_[found->second];
+      use(f.name_at, callee.name);
       if (!f.parameters.empty() && f.parameters[0].is_mut) {
         const auto root = root_of(callee.left);
         const auto* local = locals_.find(root);
@@ -259,11 +262,6 @@ matched checker::match(const std::vector<parameter_slot>& slots, call_site& site
 
 // -- functions of the program --------------------------------------------------
 
-// A size of a model as an axis: with the name it was written by.
-axis checker::dim_of(const type& model, size_t i) {
-  return {i < model.dim_names.size() ? model.dim_names[i] : std::string{}, model.dims[i]};
-}
-
 bool checker::unify(const type& want, const type& have, symbol_map& map) {
   const auto one = [&](const size_form& size, const axis& given) {
     if (const auto lone = size.lone()) {
@@ -358,6 +356,7 @@ type checker::call_function(uint32_t index, call_site& site, const type* self, s
     for (size_t i = 0; i < slots.size(); ++i) {
       if (m.slots[i] == nullptr) continue;
       const auto& p = f.parameters[i + bound];
+      use(p.name_at, m.slots[i]->name);
       // Swapped arguments are one mistake: the first that does not fit is reported.
       if (ok) ok = bind_argument(f, p, *m.slots[i], map);
       check_mut(p, *m.slots[i]);

@@ -41,6 +41,8 @@ void checker::resolve_records() {
                "not a tensor");
         what = {};
       }
+      const auto owner = static_cast<uint32_t>(&record - records_.data());
+      record.names.push_back(new_name(name_kind::field, name, field.name, what, owner));
       record.fields.push_back(std::move(what));
     }
   }
@@ -53,6 +55,8 @@ void checker::resolve_models() {
     for (const auto where : model.decl->dims) {
       const std::string name{text(where)};
       const auto one = new_symbol(name, where);
+      symbols_[one].name_at =
+        new_name(name_kind::axis, name, where, scalar_of(base_type::integer), i);
       if (!model.scope.emplace(name, size_form::of(one)).second) {
         report("E0203", where, fmt::format("`{}` is declared twice", name), "declared again");
         continue;
@@ -81,6 +85,8 @@ void checker::resolve_model(uint32_t index) {
   }
   for (uint32_t f = 0; f < functions_.size(); ++f) {
     if (functions_[f].owner != index) continue;
+    functions_[f].name_at = new_name(name_kind::method, text(functions_[f].decl->name),
+                                     functions_[f].decl->name, {}, index);
     add_name(functions_[f].decl->name);
     model.methods.emplace(text(functions_[f].decl->name), f);
   }
@@ -88,6 +94,11 @@ void checker::resolve_model(uint32_t index) {
 
 void checker::resolve_member(model_info& owner, const model_member& member) {
   member_info out{member.kind, text(member.name), member.name, {}};
+  const auto keep = [&] {
+    const auto index = static_cast<uint32_t>(&owner - models_.data());
+    out.name_at = new_name(name_kind::member, out.name, out.where, out.what, index);
+    owner.members.push_back(std::move(out));
+  };
   if (member.kind == member_kind::layer) {
     auto inner = resolve(member.type, owner.scope, false);
     if (!is_poison(inner) && !is(inner, base_type::model)) {
@@ -98,11 +109,11 @@ void checker::resolve_member(model_info& owner, const model_member& member) {
     }
     out.what = inner;
     if (member.count != dim_id::none) {
-      resolve_size(member.count, owner.scope, false);
+      out.count = resolve_size(member.count, owner.scope, false);
       out.what = scalar_of(is_poison(inner) ? base_type::poison : base_type::layers);
       out.what.parts.push_back(inner);
     }
-    owner.members.push_back(std::move(out));
+    keep();
     return;
   }
   // Names that no dim explains would be axes of any size, which a param cannot have.
@@ -133,7 +144,7 @@ void checker::resolve_member(model_info& owner, const model_member& member) {
     const auto end = t().at(member.type).where.end;
     d.fixes.push_back({{end, end}, " = zeros()"});
   }
-  owner.members.push_back(std::move(out));
+  keep();
 }
 
 void checker::check_model_cycles() {
@@ -256,6 +267,8 @@ void checker::resolve_parameters(function_info& f) {
       for (const auto& one : out.what.axes)
         if (const auto lone = one.size.lone()) symbols_[*lone].batch = true;
     }
+    out.name_at = new_name(name_kind::parameter, out.name, out.where, out.what,
+                           static_cast<uint32_t>(&f - functions_.data()));
     f.parameters.push_back(std::move(out));
   }
   if (f.owner != no_index && (decl.parameters.empty() || text(decl.parameters[0].name) != "self"))

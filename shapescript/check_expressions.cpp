@@ -19,6 +19,7 @@ type checker::expression(expr_id id) {
     d.help.push_back("say what it is: `... as [b D]`; it is checked when the program runs");
     return {};
   }
+  keep_type(id, what);
   return what;
 }
 
@@ -74,6 +75,7 @@ type checker::name(const expr& node) {
   if (const auto* found = locals_.find(word)) {
     auto state = *found;
     local_infos_[state.local].used = true;
+    use(local_infos_[state.local].name_at, node.name);
     if (state.maybe && !lenient()) {
       auto& d = report("E0209", node.name, fmt::format("`{}` is not assigned on every path", word),
                        "may have no value here");
@@ -84,6 +86,7 @@ type checker::name(const expr& node) {
     return state.what;
   }
   if (const auto* found = find(word)) {
+    use(found->name, node.name);
     switch (found->kind) {
       case entity::dim: {
         auto out = scalar_of(base_type::integer);
@@ -113,6 +116,7 @@ type checker::name(const expr& node) {
   }
   if (scope_ != nullptr) {
     if (const auto size = scope_->find(word); size != scope_->end()) {
+      use_axis(node.name, scope_);
       auto out = scalar_of(base_type::integer);
       out.value = size->second;
       out.known = refinement::pos;
@@ -258,6 +262,7 @@ type checker::member_of(const expr& node, const type& base) {
     for (size_t i = 0; i < record.fields.size(); ++i) {
       known.push_back(names.text.text(record.decl->fields[i].name));
       if (known.back() != word) continue;
+      use(i < record.names.size() ? record.names[i] : no_index, node.name);
       auto out = record.fields[i];
       if (!is_poison(out)) out.axes.insert(out.axes.begin(), base.axes.begin(), base.axes.end());
       return out;
@@ -278,6 +283,7 @@ type checker::member_of(const expr& node, const type& base) {
     }
     const auto& other = *modules_[base.declaration];
     const auto found = other.names.find(word);
+    if (found != other.names.end()) use(found->second.name, node.name);
     if (found != other.names.end() && found->second.kind == entity::function)
       return function_value(found->second.index);
     if (found != other.names.end() && found->second.kind == entity::dim) {
@@ -319,6 +325,7 @@ type checker::member_of_model(const expr& node, const type& base) {
   for (const auto& one : model.members) {
     known.push_back(one.name);
     if (one.name != word) continue;
+    use(one.name_at, node.name);
     auto out = replace(one.what, map);
     if (is(base, base_type::gradient) && is(out, base_type::model)) out.base = base_type::gradient;
     if (is(base, base_type::gradient)) out = plain(out);
@@ -326,6 +333,7 @@ type checker::member_of_model(const expr& node, const type& base) {
   }
   for (const auto& [name, method] : model.methods) {
     known.push_back(name);
+    if (name == word) use(functions_[method].name_at, node.name);
     if (name == word) return function_value(method);
   }
   if (modules_[model.module]->lenient) return {};

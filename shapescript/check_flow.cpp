@@ -184,6 +184,8 @@ void checker::run_for(const stmt& node) {
   for (size_t i = 0; i < node.names.size(); ++i) {
     const auto name = text(node.names[i]);
     local_infos_.push_back({name, node.names[i], false, true, true, true, 0});
+    local_infos_.back().name_at =
+      new_name(name_kind::local, name, node.names[i], items[i], function_);
     locals_.set(name, {uint32_t(local_infos_.size() - 1), items[i], false, node.names[i]});
   }
   run_block(node.body);

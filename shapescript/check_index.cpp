@@ -166,6 +166,7 @@ bool checker::index_one(const expr& node, const argument& one, std::vector<axis>
       return false;
     }
     place = *found;
+    use_axis(one.name, scope_);
   } else if (place >= axes.size()) {
     report("E0416", one.where, fmt::format("`{}` has {} axes", show(axes), axes.size()),
            "one index too many");

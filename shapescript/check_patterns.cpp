@@ -105,6 +105,7 @@ bool checker::read_name(pattern_state& state, const pattern_item& item, const ty
     }
     if (!known && !define(state, item.where, over.size)) return false;
   }
+  use_axis(item.where, scope_);
   if (state.find(word) == nullptr)
     state.atoms.push_back({std::string{word}, over.size, item.where, 0, false, false});
   return true;
@@ -151,6 +152,7 @@ bool checker::read_group(pattern_state& state, const pattern_item& group, const 
   }
   if (unknown != nullptr && !define(state, unknown->where, *rest)) return false;
   for (const auto& one : group.inner) {
+    if (one.kind == pattern_item::name) use_axis(one.where, scope_);
     if (one.kind == pattern_item::integer) {
       const auto value = number_of(text(one.where));
       state.atoms.push_back(
@@ -229,6 +231,7 @@ std::optional<size_form> checker::result_atom(pattern_state& state, const patter
     return std::nullopt;
   }
   auto* one = state.find(word);
+  use_axis(item.where, scope_);
   if (one == nullptr) {
     if (const auto known = may_invent ? known_size(state, item.where) : std::nullopt) {
       state.atoms.push_back({std::string{word}, *known, item.where, 1, false, false});

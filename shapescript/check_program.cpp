@@ -51,6 +51,9 @@ void checker::import_file(uint32_t module, const import_decl& decl) {
 }
 
 void checker::declare(std::string_view name, entity what) {
+  static constexpr name_kind kinds[] = {name_kind::dim,      name_kind::record, name_kind::model,
+                                        name_kind::function, name_kind::python, name_kind::file};
+  what.name = new_name(kinds[what.kind], name, what.declared);
   auto& names = modules_[module_]->names;
   const auto [place, fresh] = names.emplace(name, what);
   if (fresh) return;
@@ -97,6 +100,7 @@ void checker::collect_names(uint32_t module) {
         f.module = module;
         f.decl = &program.functions[index];
         declare(text(f.decl->name), {entity::function, uint32_t(functions_.size()), f.decl->name});
+        f.name_at = find(text(f.decl->name))->name;
         functions_.push_back(std::move(f));
         break;
       }
@@ -226,6 +230,11 @@ void checker::resolve_dim(uint32_t index) {
   } else {
     dims_[index].known = true;
     dims_[index].value = *number;
+    if (const auto* found = find(text(decl.name)); found != nullptr && found->name != no_index) {
+      auto& what = all_->names[found->name].what;
+      what = scalar_of(base_type::integer);
+      what.value = size_form{*number};
+    }
   }
 }
 
@@ -275,6 +284,7 @@ void checker::check_option(const devices_decl& line, const devices_option& optio
   }
   if (text(option.word) != "split") return;
   for (const auto where : option.names) {
+    use_entity(where);
     const auto* found = find(text(where));
     if (found == nullptr || found->kind != entity::dim) {
       if (found == nullptr && lenient()) continue;

@@ -159,6 +159,7 @@ type checker::padded(const builtin& what, matched& m) {
       suggest(d, one->name, text(one->name), known);
       return {};
     }
+    use_axis(one->name, scope_);
     if (what.name == "shift") {
       if (!need(*one, is(type_of(*one), base_type::integer), "E0403", "an int")) return {};
       crossing(one->name, "shift", out.axes[*place]);

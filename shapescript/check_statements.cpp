@@ -30,7 +30,7 @@ void checker::check_body(uint32_t index) {
   }
   for (const auto& p : f.parameters) {
     locals_.set(p.name, {uint32_t(local_infos_.size()), p.what, false, p.where});
-    local_infos_.push_back({p.name, p.where, true, p.is_mut, true, false, 0});
+    local_infos_.push_back({p.name, p.where, true, p.is_mut, true, false, 0, p.name_at});
   }
   if (!f.decl->is_extern) {
     const bool ends = run_block(f.decl->body);
@@ -256,12 +256,17 @@ void checker::assign_name(span name, type value, span where, uint32_t group) {
   value.value.reset();
   const auto word = text(name);
   const auto* found = locals_.find(word);
+  if (found != nullptr) use(local_infos_[found->local].name_at, name, true);
   if (found == nullptr) {
     // The same variable may have been assigned on another path.
     const auto [known, fresh] =
       local_names_.emplace(word, static_cast<uint32_t>(local_infos_.size()));
-    if (fresh) local_infos_.push_back({word, name, false, true, false, false, group});
+    if (fresh) {
+      local_infos_.push_back({word, name, false, true, false, false, group});
+      local_infos_.back().name_at = new_name(name_kind::local, word, name, value, function_);
+    }
     const auto local = known->second;
+    use(local_infos_[local].name_at, name, true);
     locals_.set(word, {local, std::move(value), false, name});
     return;
   }

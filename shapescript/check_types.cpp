@@ -40,9 +40,13 @@ symbol checker::new_symbol(std::string name, span declared) {
 
 std::optional<size_form> checker::size_of_name(span where, size_scope& scope, bool fresh) {
   const auto name = text(where);
-  if (const auto found = scope.find(name); found != scope.end()) return found->second;
+  if (const auto found = scope.find(name); found != scope.end()) {
+    use_axis(where, &scope);
+    return found->second;
+  }
   if (const auto* found = find(name); found != nullptr && found->kind == entity::dim) {
     const auto& dim = dims_[found->index];
+    use(found->name, where);
     if (!dim.known) return std::nullopt;
     return size_form{dim.value};
   }
@@ -50,6 +54,7 @@ std::optional<size_form> checker::size_of_name(span where, size_scope& scope, bo
   if (lower && fresh) {
     const auto size = size_form::of(new_symbol(std::string{name}, where));
     scope.emplace(name, size);
+    use_axis(where, &scope);
     return size;
   }
   if (lenient() || full()) return std::nullopt;
@@ -198,6 +203,7 @@ bool checker::apply_element(const element_name& element, type& out, size_scope& 
   if (found != nullptr && found->kind == entity::record) {
     out.base = base_type::record;
     out.declaration = found->index;
+    use(found->name, element.name);
     return true;
   }
   if (found != nullptr) {
@@ -231,6 +237,7 @@ type checker::resolve_named(const type_expr& node, size_scope& scope, bool fresh
     return resolve_generic(node, scope, fresh);
   if (name == "BatchNorm") return model_use(0, node, scope, fresh);
   const auto* found = find(name);
+  use_entity(node.name);
   if (found != nullptr && found->kind == entity::model)
     return model_use(found->index, node, scope, fresh);
   if (found != nullptr && found->kind == entity::record && !node.has_arguments) {
@@ -274,6 +281,7 @@ type checker::resolve_generic(const type_expr& node, size_scope& scope, bool fre
     lone.name = where;
     lone.where = where;
     const auto* found = find(text(where));
+    use_entity(where);
     if (found != nullptr && found->kind == entity::record) {
       inner = scalar_of(base_type::record);
       inner.declaration = found->index;

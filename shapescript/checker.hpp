@@ -11,109 +11,10 @@
 #include "shapescript/check.hpp"
 #include "shapescript/locals.hpp"
 #include "shapescript/tree.hpp"
+#include "shapescript/typed_tree.hpp"
 #include "shapescript/types.hpp"
 
 namespace shapescript {
-
-inline constexpr uint32_t no_index = 0xFFFF'FFFF;
-
-/// The sizes that names stand for in a function or model.
-using size_scope = std::map<std::string, size_form, std::less<>>;
-
-/// What a name at the top of a file stands for.
-struct entity {
-  enum kind_t : uint8_t { dim, record, model, function, python, file } kind = dim;
-  uint32_t index = 0;
-  span declared;
-};
-
-/// One file: the program itself (module 0) or one that it imports.
-struct module_info {
-  source text;
-  parsed program;
-  std::map<std::string_view, entity> names;
-  bool lenient = false; ///< it has syntax errors: unknown names may be theirs
-};
-
-struct dim_info {
-  uint32_t module;
-  const dim_decl* decl;
-  bool known = false; ///< false after a reported mistake
-  int64_t value = 1;
-};
-
-struct record_info {
-  uint32_t module;
-  const data_decl* decl;
-  std::vector<type> fields;
-};
-
-struct member_info {
-  member_kind kind;
-  std::string_view name;
-  span where;
-  type what;
-};
-
-struct model_info {
-  uint32_t module;
-  const model_decl* decl; ///< none for the built-in BatchNorm
-  std::string_view name;
-  size_scope scope;
-  std::vector<symbol> dims;
-  std::vector<member_info> members;
-  std::map<std::string_view, uint32_t> methods;
-};
-
-struct parameter_info {
-  std::string_view name;
-  span where;
-  type what;
-  bool is_mut = false;
-  bool has_default = false;
-};
-
-/// A place where a function calls another.
-struct call_edge {
-  uint32_t callee;
-  span where;
-};
-
-/// An operation whose verdict waits until it is known which axes the devices split.
-struct split_question {
-  enum kind_t : uint8_t { python, crossing } kind;
-  span where;  ///< the argument, axis or call
-  span callee; ///< the Python function
-  std::string operation;
-  std::vector<axis> axes; ///< the value's, or the one that is crossed
-};
-
-struct function_info {
-  uint32_t module;
-  const function_decl* decl;
-  uint32_t owner = no_index; ///< the model of a method
-  size_scope scope;
-  std::vector<symbol> given;          ///< symbols of the parameters
-  std::vector<symbol> only_in_result; ///< symbols that a call must give by name
-  std::vector<parameter_info> parameters;
-  type result;
-  bool resolved = false;
-  bool has_errors = false; ///< in its body: what it does is not all known
-  bool host = false;       ///< a controller function, once placement is known
-  std::vector<call_edge> calls;
-  std::vector<split_question> questions;
-  span host_site; ///< the first host work straight in it, empty if none
-  std::string host_what;
-  span device_site; ///< the first device work
-  std::string device_what;
-};
-
-struct symbol_info {
-  std::string name;
-  uint32_t module;
-  span declared;
-  bool batch = false; ///< an axis of batches, which several devices split
-};
 
 /// A local variable, over all its assignments.
 struct local_info {
@@ -124,6 +25,7 @@ struct local_info {
   bool used = false;
   bool loop_variable = false;
   uint32_t group = 0; ///< names bound by one tuple assignment
+  uint32_t name_at = no_index;
 };
 
 /// The paths that leave a loop by `break`.
@@ -168,7 +70,7 @@ enum class misfit : uint8_t { none, kind, shape, element, known, bound };
 /// The checker's state; `check` is its one user. Each file `check_*.cpp` holds one concern.
 class checker {
 public:
-  checker(const source& text, const program_loader& load);
+  checker(const source& text, const program_loader& load, bool records);
 
   checked run();
 
@@ -197,11 +99,19 @@ private:
   bool lenient() const {
     return modules_[module_]->lenient;
   }
-  std::string show(const type& what) const;
-  std::string show(const std::vector<axis>& axes) const;
-  std::string show(const size_form& size) const;
-  std::string show(const axis& one) const;
-  std::string show_tensor(const type& what) const;
+  template <class T>
+  std::string show(const T& what) const {
+    return all_->show(what);
+  }
+
+  // -- what is recorded (check_record.cpp) -------------------------------------
+  uint32_t new_name(name_kind kind, std::string_view name, span declared, const type& what = {},
+                    uint32_t owner = no_index);
+  void use(uint32_t name, span where, bool writes = false);
+  void use_axis(span where, const size_scope* scope);
+  void use_entity(span where);
+  void keep_type(expr_id id, const type& what);
+  void finish_record();
 
   // -- files, names, devices (check_program.cpp) -------------------------------
   uint32_t load_module(const source& text);
@@ -323,7 +233,6 @@ private:
                    const std::vector<call_argument*>& extra);
   bool bind_argument(const function_info& f, const parameter_info& parameter, call_argument& given,
                      symbol_map& map);
-  static axis dim_of(const type& model, size_t i);
   bool unify(const type& want, const type& have, symbol_map& map);
   void note_calls(uint32_t callee, const symbol_map& map, span where);
   matched match(const std::vector<parameter_slot>& slots, call_site& site, bool free_names,
@@ -433,21 +342,24 @@ private:
   std::string count_devices() const;
 
   const program_loader& load_;
-  std::vector<std::unique_ptr<module_info>> modules_;
+  const bool records_all_; // types and uses are kept
+  std::shared_ptr<typed_tree> all_ = std::make_shared<typed_tree>();
+  std::vector<std::unique_ptr<module_info>>& modules_ = all_->modules;
   std::map<std::string, uint32_t> loaded_;
   uint32_t module_ = 0;
   std::vector<diagnostic> out_;
   diagnostic hidden_; // reports that are not wanted go here
   call_argument hidden_argument_;
-  std::vector<dim_info> dims_;
-  std::vector<record_info> records_;
-  std::vector<model_info> models_;
-  std::vector<function_info> functions_;
-  std::vector<symbol_info> symbols_;
+  std::vector<dim_info>& dims_ = all_->dims;
+  std::vector<record_info>& records_ = all_->records;
+  std::vector<model_info>& models_ = all_->models;
+  std::vector<function_info>& functions_ = all_->functions;
+  std::vector<symbol_info>& symbols_ = all_->symbols;
   std::vector<std::pair<symbol, symbol>> bindings_;     // a caller's axis, the callee's
   std::vector<std::pair<uint32_t, span>> device_roots_; // differentiated, scanned or mapped
   size_t devices_ = 1;
   std::set<std::string, std::less<>> split_dims_;
+  std::map<std::pair<uint32_t, std::string>, uint32_t> aliases_; // by function: names of axes
 
   // The function whose body is checked.
   uint32_t function_ = no_index;
