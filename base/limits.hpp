@@ -91,9 +91,24 @@ inline constexpr size_t memory_journal_bytes_max = 64u << 20;
 
 // -- HTTP ----------------------------------------------------------------------
 
+/// A request's header, and its target.
 inline constexpr size_t http_header_bytes_max = 16u << 10;
 inline constexpr size_t http_target_bytes_max = 8u << 10;
+/// Connections open at a time; more get 503.
 inline constexpr size_t http_connections_max = 2'000;
+/// Of these, what one address (of IPv6: one /64) may hold, and how many of its calls may wait at a
+/// time: fewer than one actor's queue takes, so that nobody fills it alone.
+inline constexpr size_t http_connections_per_client_max = 1'500;
+inline constexpr size_t http_waiting_per_client_max = 400;
+/// Calls that were asked for with `async=1`, or outlived their client's wait: how many are kept, by
+/// one address, with how many bytes of answers, and how long after the answer. A call that is never
+/// answered is forgotten after the last one.
+inline constexpr size_t http_calls_kept_max = 1'000;
+inline constexpr size_t http_calls_kept_per_client_max = 250;
+inline constexpr size_t http_answers_kept_bytes_max = 64u << 20;
+inline constexpr uint32_t http_answer_kept_ms = 300'000;
+inline constexpr uint32_t http_call_kept_ms = 3'600'000;
+/// From a request's first byte to the end of its header.
 inline constexpr uint32_t http_header_timeout_ms = 10'000;
 /// A connection between two requests is closed after this.
 inline constexpr uint32_t http_idle_timeout_ms = 60'000;
@@ -101,6 +116,12 @@ inline constexpr uint32_t http_idle_timeout_ms = 60'000;
 inline constexpr uint32_t http_body_bytes_per_second_min = 1'024;
 /// A call that has no answer by then gets 504; `timeout_ms` may ask for less or up to this.
 inline constexpr uint32_t call_timeout_ms = 300'000;
+
+// -- metrics -------------------------------------------------------------------
+
+/// Actors, and methods of each, that are counted by name; more are counted together.
+inline constexpr size_t metric_actors_max = 1'000;
+inline constexpr size_t metric_methods_max = 100;
 
 // -- device --------------------------------------------------------------------
 
@@ -120,6 +141,8 @@ inline constexpr size_t device_name_bytes_max = 128;
 inline constexpr size_t owner_names_max = 100'000;
 /// Multiplications that making orthogonal contents may take (twice this many): half a minute.
 inline constexpr double orthogonal_work_max = 0x1p34;
+/// What a millisecond of the device costs where cycles are charged (`--device-cycles-per-ms`).
+inline constexpr uint64_t device_cycles_per_ms = 100'000'000;
 /// Device memory that kept plans may hold before the oldest are dropped.
 inline constexpr uint64_t plan_bytes_max = 4ull << 30;
 
