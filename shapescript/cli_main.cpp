@@ -11,6 +11,7 @@
 #include "shapescript/check.hpp"
 #include "shapescript/explain.hpp"
 #include "shapescript/format.hpp"
+#include "shapescript/lsp/stdio.hpp"
 #include "shapescript/render.hpp"
 
 // shapescript: checks and formats ShapeScript programs. Reports go to stderr, answers to stdout.
@@ -186,6 +187,8 @@ int main(int argc, char** argv) {
   add_explain(program, code, status);
   format_options formatting;
   add_format(program, formatting, status);
+  program.add_subcommand("lsp", "Serve an editor: JSON-RPC over stdin and stdout")
+    ->callback([&status] { status = lsp::serve(STDIN_FILENO, STDOUT_FILENO); });
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

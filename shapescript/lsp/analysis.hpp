@@ -1,0 +1,60 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shapescript/check.hpp"
+#include "shapescript/lsp/document.hpp"
+#include "shapescript/typed_tree.hpp"
+
+namespace shapescript::lsp {
+
+/// What a feature looks at: an open file with what is known of it, and how the client counts. It
+/// borrows; it lives as long as one request.
+struct view {
+  std::string uri;
+  const document& text;
+  const checked& known; ///< with its program
+  encoding unit = encoding::utf16;
+  std::span<const view> open = {}; ///< all open files, this one too
+
+  place_range range_of(span where) const {
+    return {text.place_of(where.begin, unit), text.place_of(where.end, unit)};
+  }
+  const typed_tree& all() const {
+    return *known.program;
+  }
+  /// The file itself, without those that it imports.
+  const module_info& file() const {
+    return *known.program->modules.front();
+  }
+  const tree& program() const {
+    return file().program.program;
+  }
+  std::string_view at(span where) const {
+    return file().text.text(where);
+  }
+};
+
+/// The path of a `file:` URI; another URI as it stands.
+std::string path_of(std::string_view uri);
+
+/// The `file:` URI of a path.
+std::string uri_of(std::string_view path);
+
+/// A function's first line from its name up to its colon.
+span signature_of(const module_info& in, const function_decl& f);
+
+/// The function that a place is in, from its first word up to the next declaration; `no_index` if
+/// it is in none.
+uint32_t function_at(const view& of, uint32_t offset);
+
+/// The model that a place is in, likewise.
+uint32_t model_at(const view& of, uint32_t offset);
+
+/// The names that mean something at a place: those of the file, and the parameters, locals, axes
+/// and sizes of the function and model around it.
+std::vector<const name_info*> names_at(const view& of, uint32_t offset);
+
+} // namespace shapescript::lsp
