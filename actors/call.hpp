@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "actors/body.hpp"
 #include "actors/cycles.hpp"
@@ -32,6 +33,8 @@ enum class request_origin : uint8_t {
 enum class request_mode : uint8_t {
   update = 0, ///< recorded; a query method may be called so, too
   query = 1,  ///< what it does to the state is discarded, and it leaves no record
+  /// A query that the management canister makes to reshape an answer from outside.
+  transform = 2,
 };
 
 /// A call of one of an actor's methods.
@@ -43,6 +46,13 @@ struct call_request {
   byte_string argument;     ///< Candid
   cycles attached;          ///< what the callee does not accept comes back with the response
   uint64_t deadline_ns = 0; ///< bounded wait: when the caller stops waiting; 0 = never
+  /// What the caller holds after having made the call, for callees that charge it
+  /// (`call_response::charged`). Not kept in records.
+  cycles caller_balance;
+  /// The actors that wait for this query, outermost first; empty unless a composite query made it.
+  std::vector<principal> query_chain;
+  /// Instructions that the whole tree of a composite query may still take; 0 = all.
+  uint64_t query_instructions = 0;
   bool operator==(const call_request&) const = default;
 };
 
@@ -54,6 +64,8 @@ struct call_response {
   call_identity identity; ///< of the request
   call_answer answer;
   cycles refunded;
+  /// What the management canister charges its caller beyond what was attached; at most its balance.
+  cycles charged;
   bool operator==(const call_response&) const = default;
 };
 
