@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/cycles.hpp"
+#include "actors/module_parts.hpp"
 #include "actors/prices.hpp"
 #include "actors/principal.hpp"
 #include "base/bytes.hpp"
@@ -61,15 +62,6 @@ struct closure {
   uint64_t function = 0;
   uint64_t environment = 0;
   bool operator==(const closure&) const = default;
-};
-
-/// What a method is exported as.
-enum class method_mode : uint8_t { update, query, composite_query };
-
-/// A custom section `icp:public NAME` or `icp:private NAME`.
-struct module_metadata {
-  bool is_public = false;
-  byte_string contents;
 };
 
 /// Code that an actor may have. Immutable, used by any number of actors and threads at once.
@@ -138,7 +130,7 @@ struct execution_input {
   uint64_t time_ns = 0;
   uint64_t deadline_ns = 0; ///< of the call being answered; 0 = none
   uint64_t instructions_max = 0;
-  uint64_t call_instructions = 0; ///< spent by earlier executions of this call context
+  uint64_t call_instructions = 0;         ///< spent by earlier executions of this call context
   uint64_t heap_bytes_max = ~uint64_t{0}; ///< on top of the body's own limit
   cycles balance;
   cycles available;        ///< attached to the call, not yet accepted
@@ -148,7 +140,7 @@ struct execution_input {
   uint8_t status = 1;           ///< 1 running, 2 stopping, 3 stopped
   uint64_t global_timer_ns = 0; ///< as it stands; `global_timer_set` returns it
   std::shared_ptr<const actor_facts> facts;
-  code_ptr code;                 ///< init, upgrade: the new one
+  code_ptr code;                  ///< init, upgrade: the new one
   bool skips_pre_upgrade = false; ///< upgrade
   bool keeps_heap = false;        ///< upgrade
   state_ptr snapshot;             ///< load_snapshot

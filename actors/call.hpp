@@ -51,8 +51,6 @@ struct call_request {
   cycles caller_balance;
   /// The actors that wait for this query, outermost first; empty unless a composite query made it.
   std::vector<principal> query_chain;
-  /// Instructions that the whole tree of a composite query may still take; 0 = all.
-  uint64_t query_instructions = 0;
   bool operator==(const call_request&) const = default;
 };
 
@@ -65,7 +63,7 @@ struct call_response {
   call_answer answer;
   cycles refunded;
   /// What the management canister charges its caller beyond what was attached; at most its balance.
-  cycles charged;
+  cycles charged{};
   bool operator==(const call_response&) const = default;
 };
 

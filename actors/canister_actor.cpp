@@ -6,23 +6,10 @@
 #include "actors/candid/errc.hpp"
 #include "actors/harden.hpp"
 #include "actors/http_status.hpp"
-#include "base/nearest.hpp"
 
 namespace moxzi::actors {
 
 namespace {
-
-rejection bad_request(std::string error_code, std::string message) {
-  return rejected(reject_code::none, std::move(error_code), std::move(message));
-}
-
-rejection no_method(const std::string& actor, const std::string& method,
-                    const json_interface& json) {
-  const std::vector<std::string_view> known(json.methods().begin(), json.methods().end());
-  return rejected(
-    reject_code::canister_error, "MX536",
-    fmt::format("actor '{}' has no method '{}'{}", actor, method, did_you_mean(method, known)));
-}
 
 /// Why a message of one actor is not shown to another: it is Candid that would cost its reader far
 /// more than its sender, and what compilers put into modules to read it does not always count. What
@@ -34,20 +21,11 @@ std::optional<std::string> cost_refusal(byte_view bytes) {
   return "costs more to read than a message may: " + sound.error().message;
 }
 
-/// What the code exports a method of its interface as. Motoko's `loop_` (a keyword is no name
-/// there) is `loop` in the interface that its compiler writes, and still `loop_` among the exports.
-std::string exported_name(const actor_body& code, const std::string& method) {
-  const auto has = [&code](const std::string& name) {
-    return code.has_update(name) || code.has_query(name);
-  };
-  return has(method) || !has(method + "_") ? method : method + "_";
-}
-
 } // namespace
 
 canister_state::~canister_state() {
   if (!setup_) return;
-  setup_->alarms->cancel(self_->id());
+  setup_->services.alarms->cancel(self_->id());
   const auto why = rejected(reject_code::sys_unknown, "MX509",
                             fmt::format("actor '{}' was stopped before it answered this call; what "
                                         "it had done until its last await stays",
@@ -61,13 +39,16 @@ canister_state::~canister_state() {
 
 hosted_actor::behavior_type canister_state::make_behavior(hosted_setup_ptr setup) {
   setup_ = std::move(setup);
-  core_.emplace(setup_->settings, *setup_->body);
-  harden(self_, setup_->log);
+  harden(self_, setup_->services.log);
+  body_ = setup_->services.factory->make_body(setup_->settings.self);
+  core_.emplace(setup_->settings);
+  feed(setup_->created);
   return {
     [this](deliver_request& what) { deliver(what); },
     [this](call_response& what) { feed(std::move(what)); },
     [this](const net::http_call_ptr& what) { call(what); },
-    [this](install_code& what) { return install(what); },
+    [this](manage_actor& what) { manage(what); },
+    [this](code_ready& what) { take_code(what); },
     [this](execution_ended& what) { feed(std::move(what)); },
     [this](wake_atom) { wake(); },
     [this](stop_atom) { stop(); },
@@ -90,36 +71,74 @@ void canister_state::deliver(deliver_request& what) {
 }
 
 void canister_state::call(const net::http_call_ptr& what) {
-  const auto refuse = [&what](const rejection& why) { what->sink->answer(http_refusal(why)); };
-  const auto& json = setup_->json;
-  if (!json) {
-    return refuse(bad_request(
-      "MX401", fmt::format("actor '{}' has no Candid interface: its manifest entry names no .did "
-                           "file and its module carries none, so JSON cannot be read for it",
-                           setup_->name)));
-  }
-  if (!json->has(what->method)) return refuse(no_method(setup_->name, what->method, *json));
-  auto argument = json->read_arguments(what->method, what->body);
-  if (!argument) return refuse(bad_request("MX400", argument.error().message));
-  call_request request;
-  request.identity = {principal::anonymous(), setup_->settings.epoch, ++outside_calls_};
-  request.origin = request_origin::outside;
-  request.mode = what->kind == net::call_kind::query ? request_mode::query : request_mode::update;
-  request.method = exported_name(*setup_->body, what->method);
-  request.argument = *std::move(argument);
-  origins_.emplace(request.identity, outside_call{what});
-  feed(std::move(request));
+  auto request = read_outside_call(*what, target());
+  if (!request) return what->sink->answer(http_refusal(request.error()));
+  request->identity = {principal::anonymous(), setup_->settings.epoch, ++outside_calls_};
+  origins_.emplace(request->identity, outside_call{what});
+  feed(*std::move(request));
 }
 
-caf::result<install_report> canister_state::install(install_code& what) {
-  installing_ = self_->make_response_promise<install_report>();
-  auto promise = *installing_;
-  feed(std::move(what));
-  return promise;
+// Changes keep their order while a module is made ready; what only reads goes before them.
+void canister_state::manage(manage_actor& what) {
+  const bool only_reads = std::visit(
+    [](const auto& request) { return lifecycle::only_reads<std::decay_t<decltype(request)>>; },
+    what.what);
+  if (!only_reads) {
+    changes_.push_back(std::move(what));
+    return feed_changes();
+  }
+  change_input input;
+  input.sender = what.sender;
+  input.what = what.what;
+  input.token = ++tokens_;
+  asked_.emplace(input.token, std::move(what));
+  feed(std::move(input));
+}
+
+void canister_state::feed_changes() {
+  while (!changes_.empty() && !compiling_) {
+    auto& first = changes_.front();
+    auto* install = std::get_if<lifecycle::install_code>(&first.what);
+    if (install != nullptr && !first.code) {
+      compiling_ = true;
+      setup_->services.factory->prepare(std::move(install->module),
+                                        [self = hosted_actor{self_}](result<prepared_code> code) {
+                                          caf::anon_send(self, code_ready{std::move(code)});
+                                        });
+      return;
+    }
+    change_input input;
+    input.sender = first.sender;
+    input.token = ++tokens_;
+    if (install != nullptr) {
+      input.code = first.code->code;
+      input.module = input.code->hash();
+      did_ = std::move(install->did);
+    }
+    auto asked = std::move(first);
+    changes_.pop_front();
+    input.what = asked.what;
+    asked_.emplace(input.token, std::move(asked));
+    feed(std::move(input));
+  }
+}
+
+void canister_state::take_code(code_ready& what) {
+  compiling_ = false;
+  if (what.code) {
+    changes_.front().code = *std::move(what.code);
+  } else {
+    report(changes_.front(),
+           rejected(reject_code::canister_error, "MX505",
+                    fmt::format("Canister {}: {}", setup_->settings.self.to_text(),
+                                what.code.error().message)));
+    changes_.pop_front();
+  }
+  feed_changes();
 }
 
 void canister_state::feed(core_input input) {
-  act(core_->step(std::move(input), setup_->time->unix_ns()));
+  act(core_->step(std::move(input), setup_->services.time->unix_ns()));
 }
 
 void canister_state::wake() {
@@ -129,17 +148,26 @@ void canister_state::wake() {
 
 void canister_state::stop() {
   stopping_ = true;
+  while (!changes_.empty()) {
+    report(changes_.front(), rejected(reject_code::canister_error, "MX509",
+                                      fmt::format("actor '{}' ends with its node", setup_->name)));
+    changes_.pop_front();
+  }
   feed(shut_down{});
 }
 
 void canister_state::act(core_effects effects) {
   for (const auto& line : effects.debug_lines) {
-    setup_->log->info("debug_print actor={} text={}", setup_->name, json_quote(line));
+    setup_->services.log->info("debug_print actor={} text={}", setup_->name, json_quote(line));
   }
-  answer(std::move(effects.answers), std::move(effects.record));
+  answer(std::move(effects.answers), std::move(effects.records));
+  if (core_->code() != code_) follow_code();
+  for (auto& change : effects.changes) answer_change(std::move(change));
   send_calls(std::move(effects.calls));
+  for (const auto query : effects.ended_queries) body_->end_query(query);
+  if (effects.clears_body) body_->clear();
+  if (effects.removed) self_->send(setup_->supervisor, setup_->settings.self);
   if (effects.execute) execute(*std::move(effects.execute));
-  report_installation();
   if (stopping_ && !core_->busy()) {
     self_->quit();
   } else {
@@ -150,14 +178,14 @@ void canister_state::act(core_effects effects) {
 // The output gate: what leaves the node leaves once the record of its cause, and so all before it,
 // is durable. Between local actors nothing waits: their records follow in the same order.
 void canister_state::answer(std::vector<call_response> answers,
-                            std::optional<persist::record> record) {
+                            std::vector<persist::record> records) {
   std::vector<outside_answer> leaving;
   std::vector<std::pair<caller_actor, call_response>> staying;
   for (auto& what : answers) {
     const auto at = origins_.find(what.identity);
     if (at == origins_.end()) continue;
     if (auto* outside = std::get_if<outside_call>(&at->second)) {
-      auto http = to_http(*outside->call, what.answer);
+      auto http = write_outside_answer(*outside->call, what.answer, target());
       leaving.push_back({std::move(outside->call), std::move(http)});
     } else {
       guard_caller(what);
@@ -171,10 +199,10 @@ void canister_state::answer(std::vector<call_response> answers,
       for (const auto& [call, http] : leaving) call->sink->answer(http);
     };
   }
-  if (record) {
-    setup_->journal->append(*std::move(record), std::move(leave));
-  } else if (leave) {
-    leave();
+  if (records.empty() && leave) leave();
+  for (auto& record : records) {
+    const bool is_last = &record == &records.back();
+    setup_->services.journal->append(std::move(record), is_last ? std::move(leave) : nullptr);
   }
   for (auto& [to, response] : staying) self_->send(to, std::move(response));
 }
@@ -197,54 +225,66 @@ void canister_state::send_calls(std::vector<issued_call> calls) {
     const caller_actor reply_to = caf::actor_cast<caller_actor>(self_);
     deliver_request what{std::move(call.callee), std::move(call.request), reply_to};
     if (what.callee.is_management()) {
-      self_->send(setup_->management, std::move(what));
+      self_->send(setup_->services.management, std::move(what));
     } else if (what.callee == setup_->settings.self) {
       self_->send(caf::actor_cast<callee_actor>(self_), std::move(what));
     } else {
-      self_->send(setup_->calls, std::move(what));
+      self_->send(setup_->services.calls, std::move(what));
     }
   }
 }
 
 void canister_state::execute(start_execution what) {
-  setup_->body->execute(std::move(what.input), std::move(what.may_call),
-                        [self = hosted_actor{self_}](execution_output output) {
-                          caf::anon_send(self, execution_ended{std::move(output)});
-                        });
+  body_->execute(std::move(what.input), std::move(what.may_call),
+                 [self = hosted_actor{self_}](execution_output output) {
+                   caf::anon_send(self, execution_ended{std::move(output)});
+                 });
 }
 
 void canister_state::set_alarm() {
   const auto at = core_->wake_ns();
   if (at == alarm_ns_) return;
   alarm_ns_ = at;
-  if (!at) return setup_->alarms->cancel(self_->id());
-  setup_->alarms->set(self_->id(), *at,
-                      [self = hosted_actor{self_}] { caf::anon_send(self, wake_atom::value); });
+  if (!at) return setup_->services.alarms->cancel(self_->id());
+  setup_->services.alarms->set(
+    self_->id(), *at, [self = hosted_actor{self_}] { caf::anon_send(self, wake_atom::value); });
 }
 
-void canister_state::report_installation() {
-  if (!installing_ || !core_->installation_ended()) return;
-  installing_->deliver(install_report{core_->installed(), core_->install_failure()});
-  installing_.reset();
+void canister_state::answer_change(change_answer what) {
+  const auto at = asked_.find(what.token);
+  if (at == asked_.end()) return;
+  const auto asked = std::move(at->second);
+  asked_.erase(at);
+  if (auto* status = std::get_if<lifecycle::status>(&what.answer)) status->name = setup_->name;
+  report(asked, std::move(what.answer));
 }
 
-net::http_answer canister_state::to_http(const net::http_call& call,
-                                         const call_answer& answer) const {
-  if (const auto* why = std::get_if<rejection>(&answer)) return http_refusal(*why);
-  auto json = setup_->json->write_results(call.method, std::get<reply_value>(answer).argument);
-  if (!json) {
-    return http_refusal(rejected(reject_code::canister_error, "MX504",
-                                 fmt::format("the reply of '{}' is not of the type that the "
-                                             "actor's interface promises: {}",
-                                             call.method, json.error().message)));
+void canister_state::report(const manage_actor& what, lifecycle::answer answer) {
+  if (what.reply_to)
+    self_->send(what.reply_to, managed{what.token, what.target, std::move(answer)});
+}
+
+void canister_state::follow_code() {
+  code_ = core_->code();
+  json_ = nullptr;
+  if (!code_) return;
+  const auto* section = code_->find_metadata("candid:service");
+  if (!did_ && section == nullptr) return;
+  auto read = json_interface::make(did_ ? *did_ : section->contents, setup_->name);
+  if (read) {
+    json_ = *std::move(read);
+  } else {
+    setup_->services.log->error("interface_unreadable actor={} reason={}", setup_->name,
+                                json_quote(read.error().message));
   }
-  net::http_answer http;
-  http.body = *std::move(json);
-  return http;
+}
+
+outside_target canister_state::target() const {
+  return {setup_->name, core_->code().get(), json_.get()};
 }
 
 canister_actor::canister_actor(caf::actor_config& config, hosted_setup_ptr setup)
-    : super(config), unit_(setup->unit), setup_(std::move(setup)) {
+    : super(config), unit_(setup->services.unit), setup_(std::move(setup)) {
   // nop
 }
 

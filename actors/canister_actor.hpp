@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,26 +14,33 @@
 #include "actors/canister_core.hpp"
 #include "actors/json_interface.hpp"
 #include "actors/messages.hpp"
+#include "actors/outside_call.hpp"
 #include "base/clock.hpp"
 #include "persist/journal.hpp"
 
 namespace moxzi::actors {
 
-/// What one hosted actor is made of. Journal, clock, alarms and unit outlive the actor.
-struct hosted_setup {
-  std::string name;
-  core_settings settings;
-  std::unique_ptr<actor_body> body;
-  byte_string install_argument = byte_string{"DIDL\0\0", 6};
-  std::shared_ptr<const json_interface> json; ///< none: JSON calls are refused
-  callee_actor calls;                         ///< takes the calls to other actors
-  callee_actor management;                    ///< takes the calls to `aaaaa-aa`
+/// What all hosted actors of a node share. All of it outlives them.
+struct node_services {
+  callee_actor calls;      ///< takes the calls to other actors
+  callee_actor management; ///< takes the calls to `aaaaa-aa`
   persist::journal* journal = nullptr;
   const clock* time = nullptr;
   alarm_clock* alarms = nullptr;
-  caf::execution_unit* unit = nullptr; ///< where it runs; none: on CAF's scheduler
+  caf::execution_unit* unit = nullptr; ///< where actors run; none: on CAF's scheduler
+  code_factory* factory = nullptr;
   std::shared_ptr<spdlog::logger> log;
 };
+
+/// What one hosted actor is made of.
+struct hosted_setup {
+  std::string name; ///< for logs and people; the principal's text for those without
+  core_settings settings;
+  create_input created;
+  node_services services;
+  supervisor_actor supervisor; ///< learns of the end
+};
+using hosted_setup_ptr = std::shared_ptr<const hosted_setup>;
 
 /// The state of a HOSTED ACTOR: feeds the state machine what comes in, and does what it asks for.
 class canister_state {
@@ -63,13 +71,20 @@ private:
   // -- verbs
   void deliver(deliver_request& what);
   void call(const net::http_call_ptr& what);
-  caf::result<install_report> install(install_code& what);
+  void manage(manage_actor& what);
+  /// Feeds the changes that wait, as far as no module has to be made ready first.
+  void feed_changes();
+  void take_code(code_ready& what);
   void feed(core_input input);
   void wake();
   void stop();
 
   void act(core_effects effects);
-  void answer(std::vector<call_response> answers, std::optional<persist::record> record);
+  void answer(std::vector<call_response> answers, std::vector<persist::record> records);
+  void answer_change(change_answer what);
+  void report(const manage_actor& what, lifecycle::answer answer);
+  /// Reads the interface of code that is new.
+  void follow_code();
   /// Replaces a reply that its receiver should not be shown.
   void guard_caller(call_response& what) const;
   /// A call of the actor to itself.
@@ -77,20 +92,26 @@ private:
   void send_calls(std::vector<issued_call> calls);
   void execute(start_execution what);
   void set_alarm();
-  void report_installation();
-  net::http_answer to_http(const net::http_call& call, const call_answer& answer) const;
+  outside_target target() const;
 
   self_pointer self_;
   hosted_setup_ptr setup_;
+  std::unique_ptr<actor_body> body_;
   std::optional<canister_core> core_;
   std::map<call_identity, origin> origins_;
   uint64_t outside_calls_ = 0;
   std::optional<uint64_t> alarm_ns_;
-  std::optional<caf::typed_response_promise<install_report>> installing_;
+  std::deque<manage_actor> changes_; ///< in order; the first one's module may be in the making
+  bool compiling_ = false;
+  std::map<uint64_t, manage_actor> asked_; ///< of the core, by its token
+  uint64_t tokens_ = 0;
+  code_ptr code_;                  ///< whose interface `json_` is
+  std::optional<std::string> did_; ///< said with the installation
+  std::shared_ptr<const json_interface> json_;
   bool stopping_ = false;
 };
 
-/// A hosted actor, ready for `install_code`. Runs on the unit of its setup, whoever sends to it.
+/// A hosted actor without code. Runs on the unit of its setup, whoever sends to it.
 class canister_actor final : public hosted_actor::stateful_base<canister_state> {
 public:
   using super = hosted_actor::stateful_base<canister_state>;

@@ -4,20 +4,23 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "actors/cycles.hpp"
+#include "actors/module_parts.hpp"
 #include "actors/prices.hpp"
 #include "actors/principal.hpp"
 #include "base/bytes.hpp"
 #include "base/digest.hpp"
 #include "base/reject.hpp"
 
-/// The life of a hosted actor: what can be asked of it, beside its own methods, and what it answers.
-/// Names and rules are those of the management canister (Internet Computer interface specification,
-/// "The IC management canister"). Plain values, no CAF; `actors/messages.hpp` has the envelopes.
+/// The life of a hosted actor: what can be asked of it, beside its own methods, and what it
+/// answers. Names and rules are those of the management canister (Internet Computer interface
+/// specification, "The IC management canister"). Plain values, no CAF; `actors/messages.hpp` has
+/// the envelopes.
 ///
 /// Every request is answered once, in the order taken; those that change something take effect
 /// between two executions and are inputs in the actor's record. A request has one point: before it
@@ -32,8 +35,8 @@ enum class log_visibility : uint8_t { controllers = 0, everyone = 1, allowed_vie
 /// The settings of an actor.
 struct settings {
   std::vector<principal> controllers;
-  uint64_t compute_allocation = 0;        ///< percent; accepted and kept, nothing is reserved
-  uint64_t memory_allocation = 0;         ///< bytes; accepted and kept
+  uint64_t compute_allocation = 0;         ///< percent; accepted and kept, nothing is reserved
+  uint64_t memory_allocation = 0;          ///< bytes; accepted and kept
   uint64_t freezing_threshold = 2'592'000; ///< seconds; accepted and kept, idling costs nothing
   cycles reserved_cycles_limit{5'000'000'000'000u};
   uint64_t wasm_memory_limit = 0;     ///< bytes of heap; 0 = only the host's own limit
@@ -54,10 +57,15 @@ struct settings_change {
   std::optional<uint64_t> wasm_memory_limit; ///< at most 2^48
   std::optional<uint64_t> wasm_memory_threshold;
   std::optional<log_visibility> logs;
-  std::optional<std::vector<principal>> log_viewers;          ///< at most 10
+  std::optional<std::vector<principal>> log_viewers;             ///< at most 10
   std::optional<std::map<std::string, std::string>> environment; ///< at most 20, 128 bytes each
   bool operator==(const settings_change&) const = default;
 };
+
+/// What is out of bounds in a change; empty if nothing.
+std::string fault_of(const settings_change& change);
+/// Puts what the change has in place of what `current` has.
+void apply(const settings_change& change, settings& current);
 
 // -- requests ------------------------------------------------------------------
 
@@ -147,10 +155,16 @@ struct read_log {
 };
 struct list_snapshots {};
 
-using request =
-  std::variant<install_code, uninstall_code, start, stop, remove, change_settings, deposit,
-               take_snapshot, load_snapshot, delete_snapshot, change_prices, read_status, read_info,
-               read_metadata, read_log, list_snapshots>;
+using request = std::variant<install_code, uninstall_code, start, stop, remove, change_settings,
+                             deposit, take_snapshot, load_snapshot, delete_snapshot, change_prices,
+                             read_status, read_info, read_metadata, read_log, list_snapshots>;
+
+/// True for a request that changes nothing: answered at once, and not recorded.
+template <class Request>
+inline constexpr bool only_reads =
+  std::is_same_v<
+    Request,
+    read_status> || std::is_same_v<Request, read_info> || std::is_same_v<Request, read_metadata> || std::is_same_v<Request, read_log> || std::is_same_v<Request, list_snapshots>;
 
 // -- answers -------------------------------------------------------------------
 
@@ -182,9 +196,10 @@ struct status {
   uint64_t snapshot_bytes = 0;
   uint64_t log_bytes = 0;
   cycles balance;
-  uint64_t waiting = 0;                        ///< requests in its queue
-  std::vector<std::pair<std::string, char>> methods; ///< 'u', 'q', 'c'omposite; none internal
-  std::string install_failure;                 ///< why its last installation failed; empty if none
+  uint64_t waiting = 0;                       ///< requests in its queue
+  uint64_t open_contexts = 0;                 ///< calls that are not over
+  std::map<std::string, method_mode> methods; ///< without the compiler's own
+  std::string install_failure;                ///< why its last installation failed; empty if none
   counters counts;
 };
 
@@ -201,7 +216,7 @@ struct change {
 };
 
 struct info {
-  uint64_t changes = 0; ///< ever made
+  uint64_t changes = 0;       ///< ever made
   std::vector<change> latest; ///< oldest first
   std::optional<sha256_hash> module_hash;
   std::vector<principal> controllers;

@@ -36,4 +36,20 @@ constexpr cycles price_of_instructions(const price_table& prices, uint64_t count
   return {(uint128{prices.billion_instructions} * count + billion - 1) / billion};
 }
 
+/// What a call costs its caller when it is made.
+struct call_price {
+  cycles now;  ///< for the call and its bytes
+  cycles held; ///< for the longest answer and its callback; what is not used of it comes back
+};
+
+/// Of a call whose method's name and argument have `bytes` bytes.
+constexpr call_price price_of_call(const price_table& prices, uint64_t bytes, uint64_t answer_bytes,
+                                   uint64_t callback_instructions) noexcept {
+  call_price price;
+  price.now = {prices.call + uint128{prices.call_byte} * bytes};
+  price.held = {uint128{prices.call_byte} * answer_bytes + prices.execution
+                + price_of_instructions(prices, callback_instructions).value};
+  return price;
+}
+
 } // namespace moxzi::actors

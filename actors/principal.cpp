@@ -80,6 +80,17 @@ principal principal::of_actor(std::string_view name) {
   return value;
 }
 
+principal principal::of_made_actor(uint16_t node, uint64_t counter) {
+  principal made;
+  made.bytes_.push_back(static_cast<char>(node >> 8));
+  made.bytes_.push_back(static_cast<char>(node));
+  for (int shift = 40; shift >= 0; shift -= 8) {
+    made.bytes_.push_back(static_cast<char>(counter >> shift));
+  }
+  made.bytes_ += "\x02\x01";
+  return made;
+}
+
 principal principal::anonymous() {
   principal value;
   value.bytes_ = "\x04";

@@ -25,6 +25,9 @@ public:
   /// The principal of the actor called `name`, the same on every node: the first 8 bytes of
   /// SHA-256("moxzi-actor" ‖ 0x00 ‖ name), then 01 01.
   static principal of_actor(std::string_view name);
+  /// The principal of the `counter`-th actor that node `node` made at run time: the node's number
+  /// (2 bytes), the counter (6 bytes), both big-endian, then 02 01.
+  static principal of_made_actor(uint16_t node, uint64_t counter);
   /// Nobody in particular: the single byte 04.
   static principal anonymous();
 

@@ -2,10 +2,13 @@
 
 #include <utility>
 
+#include "actors/lifecycle_codec.hpp"
+
 namespace moxzi::actors {
 
 namespace {
 
+using actors::put;
 using persist::record_kind;
 
 template <class... Ts>
@@ -18,19 +21,6 @@ overloaded(Ts...) -> overloaded<Ts...>;
 constexpr auto outside_code = static_cast<uint8_t>(request_origin::outside);
 constexpr auto actor_code = static_cast<uint8_t>(request_origin::actor);
 
-void put(writer& out, cycles value) {
-  const auto amount = to_amount(value);
-  out.u64(amount.low);
-  out.u64(amount.high);
-}
-
-cycles get_cycles(reader& in) {
-  persist::cycles_amount amount;
-  amount.low = in.u64();
-  amount.high = in.u64();
-  return to_cycles(amount);
-}
-
 void put(writer& out, const call_request& request) {
   out.bytes(request.identity.caller.bytes());
   out.u32(request.identity.epoch);
@@ -40,15 +30,6 @@ void put(writer& out, const call_request& request) {
   out.bytes(request.argument);
   put(out, request.attached);
   out.u64(request.deadline_ns);
-}
-
-principal get_principal(reader& in) {
-  auto value = principal::from_bytes(in.bytes());
-  if (!value) {
-    in.reject(value.error().message);
-    return {};
-  }
-  return *std::move(value);
 }
 
 call_request get_request(reader& in) {
@@ -70,6 +51,7 @@ void put(writer& out, const call_response& response) {
   out.u32(response.identity.epoch);
   out.u64(response.identity.sequence);
   put(out, response.refunded);
+  put(out, response.charged);
   if (const auto* reply = std::get_if<reply_value>(&response.answer)) {
     out.bytes(reply->argument);
     return;
@@ -102,6 +84,7 @@ call_response get_response(reader& in, const persist::record& from) {
   response.identity.epoch = in.u32();
   response.identity.sequence = in.u64();
   response.refunded = get_cycles(in);
+  response.charged = get_cycles(in);
   if (from.kind == record_kind::reply) {
     response.answer = reply_value{byte_string{in.bytes()}};
   } else {
@@ -114,7 +97,12 @@ call_response get_response(reader& in, const persist::record& from) {
 
 record_kind kind_of(const actor_input& input) noexcept {
   return std::visit(overloaded{
-                      [](const install_code&) { return record_kind::install; },
+                      [](const create_input&) { return record_kind::create; },
+                      [](const change_input& change) {
+                        return std::holds_alternative<lifecycle::install_code>(change.what)
+                                 ? record_kind::install
+                                 : record_kind::change;
+                      },
                       [](const call_request&) { return record_kind::request; },
                       [](const call_response& response) {
                         return std::holds_alternative<reply_value>(response.answer)
@@ -123,6 +111,7 @@ record_kind kind_of(const actor_input& input) noexcept {
                       },
                       [](const fire_timer&) { return record_kind::timer; },
                       [](const beat&) { return record_kind::heartbeat; },
+                      [](const memory_low&) { return record_kind::low_memory; },
                     },
                     input);
 }
@@ -131,11 +120,13 @@ byte_string encode_payload(const actor_input& input, uint64_t instructions_max) 
   writer out;
   out.u64(instructions_max);
   std::visit(overloaded{
-               [&out](const install_code& code) { out.bytes(code.argument); },
+               [&out](const create_input& created) { put_created(out, created); },
+               [&out](const change_input& change) { put_change(out, change); },
                [&out](const call_request& request) { put(out, request); },
                [&out](const call_response& response) { put(out, response); },
                [](const fire_timer&) {},
                [](const beat&) {},
+               [](const memory_low&) {},
              },
              input);
   return out.take();
@@ -146,8 +137,14 @@ result<recorded_input> decode_payload(const persist::record& from) {
   recorded_input value;
   value.instructions_max = in.u64();
   switch (from.kind) {
+    case record_kind::create:
+      value.input = get_created(in);
+      break;
     case record_kind::install:
-      value.input = install_code{byte_string{in.bytes()}};
+      value.input = get_installation(in);
+      break;
+    case record_kind::change:
+      value.input = get_change(in);
       break;
     case record_kind::request:
       value.input = get_request(in);
@@ -161,6 +158,9 @@ result<recorded_input> decode_payload(const persist::record& from) {
       break;
     case record_kind::heartbeat:
       value.input = beat{};
+      break;
+    case record_kind::low_memory:
+      value.input = memory_low{};
       break;
     default:
       return fail(base_errc::malformed, "record kind {} is not an actor's",
@@ -220,6 +220,16 @@ void outcome_digest::add_timer(uint64_t at_ns) {
 void outcome_digest::add_trap(std::string_view error_code) {
   out_.u8(6);
   out_.bytes(error_code);
+}
+
+void outcome_digest::add_change(std::string_view error_code) {
+  out_.u8(7);
+  out_.bytes(error_code);
+}
+
+void outcome_digest::add_certified(byte_view data) {
+  out_.u8(8);
+  out_.bytes(data);
 }
 
 } // namespace moxzi::actors

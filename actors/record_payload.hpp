@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
+#include "actors/body.hpp"
 #include "actors/call.hpp"
+#include "actors/lifecycle.hpp"
 #include "base/codec.hpp"
 #include "base/digest.hpp"
 #include "base/result.hpp"
@@ -13,10 +16,23 @@
 /// fixed by golden bytes in the tests; a change means a new record kind.
 namespace moxzi::actors {
 
-/// The first input of an actor's life.
-struct install_code {
-  byte_string argument;
-  bool operator==(const install_code&) const = default;
+/// The first input of an actor's life: it is there, without code.
+struct create_input {
+  lifecycle::settings settings;
+  cycles balance;
+  bool charging = false; ///< off: the balance reads as a large constant and never moves
+  price_table prices;
+  principal origin; ///< who asked; anonymous for the host
+  bool operator==(const create_input&) const = default;
+};
+
+/// Something asked of the actor that changes it.
+struct change_input {
+  std::optional<principal> sender; ///< none: the host
+  lifecycle::request what;         ///< of `install_code` without the module's bytes
+  sha256_hash module{};            ///< install_code
+  code_ptr code;                   ///< install_code; not kept in the record
+  uint64_t token = 0;              ///< comes back with the answer; not kept in the record
 };
 
 /// The global timer came due.
@@ -29,14 +45,19 @@ struct beat {
   bool operator==(const beat&) const = default;
 };
 
-/// An input that starts an execution.
-using actor_input = std::variant<install_code, call_request, call_response, fire_timer, beat>;
+/// The heap has come close to its limit, for code that wants to know.
+struct memory_low {
+  bool operator==(const memory_low&) const = default;
+};
+
+/// An input that is recorded.
+using actor_input = std::variant<create_input, change_input, call_request, call_response,
+                                 fire_timer, beat, memory_low>;
 
 /// An input with the limit that its execution had.
 struct recorded_input {
   actor_input input;
   uint64_t instructions_max = 0;
-  bool operator==(const recorded_input&) const = default;
 };
 
 /// A call that changed the device, with its reply.
@@ -49,7 +70,8 @@ struct recorded_device_call {
 persist::record_kind kind_of(const actor_input& input) noexcept;
 
 byte_string encode_payload(const actor_input& input, uint64_t instructions_max);
-/// Reads the payload of an actor's record (any kind from `install` to `heartbeat`).
+/// Reads the payload of an actor's record (any kind below those of the device). Code is named by
+/// `change_input::module` only.
 result<recorded_input> decode_payload(const persist::record& from);
 
 byte_string encode_payload(const recorded_device_call& call);
@@ -68,6 +90,9 @@ public:
   void add(const digest128& state);
   void add_timer(uint64_t at_ns);
   void add_trap(std::string_view error_code);
+  /// What a change came to: empty, or the error code of its refusal.
+  void add_change(std::string_view error_code);
+  void add_certified(byte_view data);
   digest128 value() const noexcept {
     return xxh3_128(out_.data());
   }

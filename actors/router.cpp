@@ -54,7 +54,7 @@ void router_state::route(deliver_request& what) {
 }
 
 void router_state::add(const hosted_entry& entry) {
-  ids_.insert_or_assign(entry.name, entry.id);
+  if (!entry.name.empty()) ids_.insert_or_assign(entry.name, entry.id);
   entries_.insert_or_assign(entry.id, entry);
 }
 
@@ -62,6 +62,7 @@ void router_state::forget(const principal& id) {
   const auto at = entries_.find(id);
   if (at == entries_.end()) return;
   ids_.erase(at->second.name);
+  self_->send(at->second.handle, stop_atom::value);
   entries_.erase(at);
 }
 

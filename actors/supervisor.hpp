@@ -6,19 +6,21 @@
 
 #include <spdlog/spdlog.h>
 
-#include "actors/alarm_clock.hpp"
+#include "actors/canister_actor.hpp"
 #include "actors/messages.hpp"
-#include "base/clock.hpp"
 
 namespace moxzi::actors {
 
-/// What the supervisor works with. Clock and alarms outlive it.
+/// What the supervisor works with.
 struct supervisor_setup {
   router_actor router;
   management_actor management;
-  const clock* time = nullptr;
-  alarm_clock* alarms = nullptr;
-  std::shared_ptr<spdlog::logger> log;
+  node_services services;   ///< of the actors that it makes
+  core_settings settings;   ///< of the actors that it makes, but for `self`
+  bool charging = false;    ///< of new actors
+  price_table prices;       ///< of new actors
+  uint16_t node = 0;        ///< in the principals of actors made at run time
+  uint64_t made_actors = 0; ///< how many have been made before
 };
 
 /// The state of the SUPERVISOR.
@@ -37,7 +39,10 @@ public:
 
 private:
   // -- verbs
-  caf::result<install_report> start(const start_actor& what);
+  void create(create_actor& what);
+  void manage(manage_actor& what);
+  void forget(const principal& id);
+  actor_list list() const;
   caf::result<all_stopped> stop();
   void interrupt();
   void note_end(const caf::down_msg& down);
@@ -45,7 +50,8 @@ private:
 
   self_pointer self_;
   supervisor_setup setup_;
-  std::map<caf::actor_addr, hosted_entry> children_;
+  std::map<principal, hosted_entry> actors_;         ///< those that can be reached
+  std::map<caf::actor_addr, hosted_entry> children_; ///< those that have not ended
   std::optional<caf::typed_response_promise<all_stopped>> stopping_;
   uint32_t interrupted_ = 0;
 };

@@ -6,6 +6,7 @@ find_package(spdlog REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS json)
 find_package(GTest REQUIRED)
+find_package(ZLIB REQUIRED)
 find_library(GMP_LIBRARY gmp REQUIRED)
 find_library(RAPIDCHECK_LIBRARY rapidcheck REQUIRED)
 

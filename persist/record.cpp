@@ -11,11 +11,14 @@ constexpr size_t principal_bytes_max = 29;
 bool known(uint8_t kind) {
   switch (static_cast<record_kind>(kind)) {
     case record_kind::install:
+    case record_kind::create:
+    case record_kind::change:
     case record_kind::request:
     case record_kind::reply:
     case record_kind::reject:
     case record_kind::timer:
     case record_kind::heartbeat:
+    case record_kind::low_memory:
     case record_kind::device_params:
     case record_kind::device_optimizer:
     case record_kind::device_run:

@@ -11,13 +11,16 @@ namespace moxzi::persist {
 /// What a record is about. The numbers are stored: append only, never reuse.
 enum class record_kind : uint8_t {
   // an actor's life
-  install = 1,
+  install = 1, ///< new code: install, reinstall, upgrade
+  create = 2,
+  change = 3, ///< settings, start, stop, snapshots, cycles and what else is asked of it
   // an actor's inputs
   request = 10,
   reply = 11,
   reject = 12,
   timer = 13,
   heartbeat = 14,
+  low_memory = 15,
   // the device's calls that change something
   device_params = 40,
   device_optimizer = 41,

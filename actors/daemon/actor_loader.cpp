@@ -1,10 +1,10 @@
 #include "actors/daemon/actor_loader.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "actors/build/files.hpp"
 #include "actors/host_error.hpp"
+#include "actors/json_interface.hpp"
 #include "base/limits.hpp"
 
 namespace moxzi::actors {
@@ -13,49 +13,43 @@ namespace {
 
 constexpr char did_section[] = "candid:service";
 
-using interface_ptr = std::shared_ptr<const json_interface>;
-
-// From the manifest's file, else from the module's own section.
-result<interface_ptr> load_interface(const manifest_actor& entry, const module_info& module) {
-  if (entry.did) {
-    auto text = read_file(*entry.did, limits::did_bytes_max);
-    if (!text) return text.error();
-    return json_interface::make(*text, *entry.did);
-  }
-  const auto section = module.metadata.find(did_section);
-  if (section == module.metadata.end()) return interface_ptr{};
-  return json_interface::make(section->second.contents, entry.wasm + " (" + did_section + ")");
-}
-
-size_t visible_methods(const module_info& module) {
-  return static_cast<size_t>(
-    std::count_if(module.methods.begin(), module.methods.end(),
-                  [](const auto& method) { return !is_internal_method(method.first); }));
+// How many methods the interface has: the manifest's, else the module's own; the exported ones
+// where there is none.
+result<size_t> count_methods(const manifest_actor& entry, const loaded_actor& actor) {
+  const auto* section = actor.code.code->find_metadata(did_section);
+  if (!actor.did && section == nullptr) return actor.code.code->methods().size();
+  const auto origin = entry.did.value_or(entry.wasm + " (" + did_section + ")");
+  auto json = json_interface::make(actor.did ? *actor.did : section->contents, origin);
+  if (!json) return json.error();
+  return (*json)->methods().size();
 }
 
 } // namespace
 
-result<loaded_actor> load_actor(const manifest_actor& entry, wasm_engine& engine,
-                                const module_cache& cache) {
+result<loaded_actor> load_actor(const manifest_actor& entry, wasm_factory& factory) {
   const auto refuse = [&entry](const error& why) {
     return fail(host_errc::bad_module, "actor '{}': {}", entry.name, why.message);
   };
   auto wasm = read_file(entry.wasm, limits::module_bytes_max);
   if (!wasm) return refuse(wasm.error());
-  auto module = cache.get(*wasm, engine);
-  if (!module) {
+  auto code = factory.prepare_now(*wasm);
+  if (!code) {
     return fail(host_errc::bad_module, "actor '{}': {}: {}", entry.name, entry.wasm,
-                module.error().message);
+                code.error().message);
   }
   loaded_actor actor;
   actor.name = entry.name;
   actor.id = entry.id.value_or(principal::of_actor(entry.name));
-  actor.module = *std::move(module);
-  auto json = load_interface(entry, actor.module->info());
-  if (!json) return refuse(json.error());
-  actor.json = *std::move(json);
+  actor.code = *std::move(code);
+  if (entry.did) {
+    auto text = read_file(*entry.did, limits::did_bytes_max);
+    if (!text) return refuse(text.error());
+    actor.did = *std::move(text);
+  }
   actor.install_argument = entry.args.value_or(byte_string{"DIDL\0\0", 6});
-  actor.methods = actor.json ? actor.json->methods().size() : visible_methods(actor.module->info());
+  auto methods = count_methods(entry, actor);
+  if (!methods) return refuse(methods.error());
+  actor.methods = *methods;
   return actor;
 }
 

@@ -1,14 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <optional>
 #include <string>
 
-#include "actors/daemon/module_cache.hpp"
-#include "actors/json_interface.hpp"
 #include "actors/manifest.hpp"
 #include "actors/principal.hpp"
-#include "actors/wasm/engine.hpp"
+#include "actors/wasm/wasm_factory.hpp"
 #include "base/bytes.hpp"
 #include "base/result.hpp"
 
@@ -18,15 +16,13 @@ namespace moxzi::actors {
 struct loaded_actor {
   std::string name;
   principal id;
-  std::shared_ptr<const compiled_module> module;
-  std::shared_ptr<const json_interface> json; ///< none: neither a .did nor a section of the module
-  byte_string install_argument;               ///< Candid
-  size_t methods = 0;                         ///< those a caller sees
+  prepared_code code;
+  std::optional<std::string> did; ///< the manifest's, in place of the module's own
+  byte_string install_argument;   ///< Candid
+  size_t methods = 0;             ///< those a caller sees
 };
 
-/// Reads an entry's files and compiles its module, unless the cache has it. Errors name the actor
-/// and the file.
-result<loaded_actor> load_actor(const manifest_actor& entry, wasm_engine& engine,
-                                const module_cache& cache);
+/// Reads an entry's files and makes its code. Errors name the actor and the file.
+result<loaded_actor> load_actor(const manifest_actor& entry, wasm_factory& factory);
 
 } // namespace moxzi::actors

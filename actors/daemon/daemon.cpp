@@ -22,7 +22,7 @@
 #include "actors/pool_unit.hpp"
 #include "actors/router.hpp"
 #include "actors/supervisor.hpp"
-#include "actors/wasm/wasm_body.hpp"
+#include "actors/wasm/wasm_factory.hpp"
 #include "base/clock.hpp"
 #include "base/entropy.hpp"
 #include "device/device_worker.hpp"
@@ -128,6 +128,7 @@ private:
   wasm_pool pool_;
   pool_unit unit_;
   std::shared_ptr<wasm_engine> engine_;
+  std::unique_ptr<wasm_factory> factory_;
   std::vector<loaded_actor> loaded_;
   std::string device_kind_;
   device::backend_info device_info_;
@@ -177,9 +178,14 @@ result<void> node::load() {
   auto engine = wasm_engine::make();
   if (!engine) return engine.error();
   engine_ = *std::move(engine);
-  const module_cache cache{options_.cache_folder, limits::cached_modules_max};
+  wasm_factory_options making;
+  making.pool = pool_.handle();
+  making.heap_bytes_max = std::min(options_.heap_bytes_max, limits::heap_bytes_max);
+  making.compile = [cache = module_cache{options_.cache_folder, limits::cached_modules_max},
+                    engine = engine_](byte_view wasm) { return cache.get(wasm, *engine); };
+  factory_ = std::make_unique<wasm_factory>(std::move(making));
   for (const auto& entry : manifest->actors) {
-    auto actor = load_actor(entry, *engine_, cache);
+    auto actor = load_actor(entry, *factory_);
     if (!actor) return actor.error();
     loaded_.push_back(*std::move(actor));
   }
@@ -199,45 +205,56 @@ void node::spawn() {
   management_ = management::spawn_management(
     system_, {device_, &journal_, time_.get(), randomness_.get(), log_});
   router_ = system_.spawn(router, callee_actor{management_}, log_);
-  supervisor_ =
-    system_.spawn(supervisor, supervisor_setup{router_, management_, time_.get(), &alarms_, log_});
+  supervisor_setup setup;
+  setup.router = router_;
+  setup.management = management_;
+  setup.services = {router_,  management_, &journal_,      time_.get(),
+                    &alarms_, &unit_,      factory_.get(), log_};
+  set_limits(setup.settings, options_.instructions_max);
+  setup.settings.heap_bytes_max = std::min(options_.heap_bytes_max, limits::heap_bytes_max);
+  supervisor_ = system_.spawn(supervisor, std::move(setup));
 }
 
 result<void> node::host(loaded_actor actor) {
-  auto body = make_wasm_body(actor.module, pool_,
-                             {actor.id, std::min(options_.heap_bytes_max, limits::heap_bytes_max),
-                              limits::stable_bytes_max});
-  if (!body) return fail(host_errc::bad_module, "actor '{}': {}", actor.name, body.error().message);
-  auto setup = std::make_shared<hosted_setup>();
-  setup->name = actor.name;
-  setup->settings.self = actor.id;
-  set_limits(setup->settings, options_.instructions_max);
-  setup->body = *std::move(body);
-  setup->install_argument = std::move(actor.install_argument);
-  setup->json = actor.json;
-  setup->calls = router_;
-  setup->management = management_;
-  setup->journal = &journal_;
-  setup->time = time_.get();
-  setup->alarms = &alarms_;
-  setup->unit = &unit_;
-  setup->log = log_;
-
   caf::scoped_actor self{system_};
-  self->send(supervisor_, start_actor{std::move(setup)});
-  self->receive(
-    [&](const install_report& report) {
-      if (report.installed) {
-        say("{}  {}  {} {}", actor.name, actor.id.to_text(), actor.methods,
-            actor.methods == 1 ? "method" : "methods");
-      } else {
-        log_->error("install_failed actor={} reason={}", actor.name, json_quote(report.failure));
-      }
-    },
-    caf::after(install_patience) >>
-      [&] {
-        log_->warn("install_slow actor={} seconds={}", actor.name, install_patience.count());
-      });
+  const auto manager = caf::actor_cast<manager_actor>(self);
+  create_actor create;
+  create.name = actor.name;
+  create.id = actor.id;
+  create.reply_to = manager;
+  self->send(supervisor_, std::move(create));
+  lifecycle::install_code install;
+  install.argument = std::move(actor.install_argument);
+  install.did = std::move(actor.did);
+  manage_actor manage;
+  manage.target = actor.id;
+  manage.what = std::move(install);
+  manage.code = actor.code;
+  manage.token = 1;
+  manage.reply_to = manager;
+  self->send(supervisor_, std::move(manage));
+  const rejection* refused = nullptr;
+  managed report;
+  const auto take = [&](managed& what) {
+    report = std::move(what);
+    refused = std::get_if<rejection>(&report.answer);
+  };
+  const auto patience = caf::after(install_patience) >> [&] {
+    report.token = 1;
+    log_->warn("install_slow actor={} seconds={}", actor.name, install_patience.count());
+  };
+  do {
+    self->receive(take, patience);
+    if (refused != nullptr && report.token == 0) {
+      return fail(host_errc::bad_module, "actor '{}': {}", actor.name, refused->message);
+    }
+  } while (report.token == 0);
+  if (refused != nullptr) {
+    log_->error("install_failed actor={} reason={}", actor.name, json_quote(refused->message));
+  } else if (report.target == actor.id) {
+    say("{}  {}  {} {}", actor.name, actor.id.to_text(), actor.methods,
+        actor.methods == 1 ? "method" : "methods");
+  }
   return {};
 }
 

@@ -67,9 +67,13 @@ management_self::behavior_type management_state::make_behavior(management_setup 
     self_->monitor(setup_.device);
   }
   return {
+    [this](const meet_supervisor& what) { supervisor_ = what.handle; },
     [this](deliver_request& what) { call(what); },
     [this](const device::device_answer_ptr& what) { finish(*what); },
-    [this](stop_atom) { self_->quit(); },
+    [this](stop_atom) {
+      supervisor_ = nullptr;
+      self_->quit();
+    },
   };
 }
 

@@ -62,6 +62,7 @@ private:
 
   self_pointer self_;
   management_setup setup_;
+  supervisor_actor supervisor_; ///< whom to ask about actors
   bool had_device_ = false;
   device_interface interface_;
   std::deque<pending_call> pending_;      ///< the worker answers in order

@@ -7,6 +7,12 @@
 
 namespace moxzi::actors {
 
+byte_view cut_text(byte_view text, size_t max) noexcept {
+  if (text.size() <= max) return text;
+  while (max > 0 && (static_cast<uint8_t>(text[max]) & 0xc0) == 0x80) --max;
+  return text.substr(0, max);
+}
+
 void call_frame::fail(std::string_view error_code, std::string message) {
   if (!state.failure) state.failure = trap{std::string{error_code}, std::move(message)};
 }
@@ -16,7 +22,7 @@ void call_frame::violation(std::string_view what) {
 }
 
 char* call_frame::range(uint64_t address, uint64_t size) {
-  auto heap_size = state.heap.size();
+  auto heap_size = state.heap->size();
   if (address > heap_size || size > heap_size - address) {
     violation(fmt::format("{} bytes at address {} are outside of the heap of {} bytes", size,
                           address, heap_size));
@@ -24,7 +30,7 @@ char* call_frame::range(uint64_t address, uint64_t size) {
   }
   // A module without memory has no address at all; only empty ranges get here.
   static char nothing;
-  auto* base = reinterpret_cast<char*>(state.heap.data());
+  auto* base = reinterpret_cast<char*>(state.heap->data());
   return base == nullptr ? &nothing : base + address;
 }
 

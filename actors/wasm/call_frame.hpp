@@ -10,6 +10,14 @@
 
 namespace moxzi::actors {
 
+/// At most `max` bytes of `text`, cut between two code points.
+byte_view cut_text(byte_view text, size_t max) noexcept;
+
+/// An amount of cycles from its two halves.
+constexpr cycles from_halves(uint64_t high, uint64_t low) noexcept {
+  return {(static_cast<uint128>(high) << 64) | low};
+}
+
 /// One system call in progress: its arguments, its result, and checked access to the heap.
 class call_frame {
 public:

@@ -36,14 +36,14 @@ wasmtime_error_t* image_grow(void* env, size_t size) {
   return grown == memory_image::growth::grown ? nullptr : wasmtime_error_new("heap limit reached");
 }
 
-// The memory begins at the committed size: an instance made anew goes on where the last stood.
+// The memory begins at the image's size: an instance made anew goes on where the last stood.
 wasmtime_error_t* new_memory(void*, const wasm_memorytype_t*, size_t minimum, size_t,
                              size_t reserved, size_t guard, wasmtime_linear_memory_t* memory) {
   auto* image = attached_image;
   if (image == nullptr || reserved > memory_image::reserved_bytes
       || guard > memory_image::guard_bytes)
     return wasmtime_error_new("no memory image for this instance");
-  if (image->grow(std::max(minimum, image->committed_size())) != memory_image::growth::grown)
+  if (image->grow(std::max(minimum, image->size_at_start())) != memory_image::growth::grown)
     return wasmtime_error_new("the memory is larger at its start than the heap may become");
   *memory = {image, image_data, image_grow, nullptr};
   return nullptr;
@@ -140,6 +140,7 @@ error engine_error(std::string_view what, error_ptr reason) {
 result<linker_ptr> make_linker(wasm_engine_t* engine, bool memory64) {
   linker_ptr linker{wasmtime_linker_new(engine)};
   for (const auto& row : system_calls()) {
+    if (row.is_narrow && memory64) continue;
     auto parameters = value_types(row.parameters, memory64);
     auto results = value_types(row.results, memory64);
     functype_ptr type{wasm_functype_new(&parameters, &results)};

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/limits.hpp"
+
 namespace moxzi::actors {
 
 namespace {
@@ -11,10 +13,13 @@ namespace {
 std::string_view kind_text(entry_kind kind) {
   switch (kind) {
     case entry_kind::init:
-    case entry_kind::pre_upgrade:
-    case entry_kind::post_upgrade:
+    case entry_kind::upgrade:
       return "an installation";
     case entry_kind::query:
+    case entry_kind::composite_query:
+    case entry_kind::composite_reply:
+    case entry_kind::composite_reject:
+    case entry_kind::composite_cleanup:
       return "a query";
     case entry_kind::inspect:
       return "an inspection";
@@ -29,7 +34,7 @@ void execution_state::begin(execution_input next, may_call_function may_call_nex
   input = std::move(next);
   may_call = std::move(may_call_next);
   output = {};
-  now = context_of(input.kind);
+  now = context_of(input);
   reply.clear();
   call.reset();
   balance = input.balance;
@@ -37,6 +42,9 @@ void execution_state::begin(execution_input next, may_call_function may_call_nex
   global_timer_ns = input.global_timer_ns;
   debug_bytes = 0;
   charged = 0;
+  fuel_left = nullptr;
+  fuel_given = 0;
+  fuel_spent = 0;
   since_yield = 0;
   call_bytes = 0;
   failure.reset();
@@ -57,30 +65,48 @@ std::string execution_state::limit_text() const {
                      kind_text(input.kind));
 }
 
-context_set execution_state::context_of(entry_kind kind) noexcept {
-  switch (kind) {
+call_price execution_state::price_of_call(uint64_t bytes) const {
+  const auto& facts = input.facts;
+  if (!facts || !facts->charging) return {};
+  return actors::price_of_call(facts->prices, bytes, limits::reply_bytes_max,
+                               facts->callback_instructions_max);
+}
+
+context_set execution_state::context_of(const execution_input& input) noexcept {
+  switch (input.kind) {
     case entry_kind::init:
-    case entry_kind::post_upgrade:
+    case entry_kind::upgrade:
       return context::init;
-    case entry_kind::pre_upgrade:
-      return context::pre_upgrade;
     case entry_kind::update:
       return context::update;
     case entry_kind::query:
-      return context::query;
+      if (input.is_transform) return context::transform;
+      return input.is_replicated ? context::replicated_query : context::query;
+    case entry_kind::composite_query:
+      return context::composite_query;
     case entry_kind::inspect:
       return context::inspect;
     case entry_kind::heartbeat:
     case entry_kind::timer:
+    case entry_kind::low_memory:
       return context::system_task;
     case entry_kind::reply_callback:
       return context::reply_callback;
     case entry_kind::reject_callback:
       return context::reject_callback;
+    case entry_kind::composite_reply:
+      return context::composite_reply;
+    case entry_kind::composite_reject:
+      return context::composite_reject;
     case entry_kind::cleanup_callback:
       return context::cleanup;
+    case entry_kind::composite_cleanup:
+      return context::composite_cleanup;
+    case entry_kind::take_snapshot:
+    case entry_kind::load_snapshot:
+      break;
   }
-  return context::query;
+  return 0;
 }
 
 } // namespace moxzi::actors

@@ -16,9 +16,7 @@ namespace moxzi::actors {
 /// makes it ready for the next execution.
 class execution_state {
 public:
-  execution_state(principal self_id, bool has_memory64, memory_image& heap_image,
-                  stable_memory& stable_image)
-      : self(std::move(self_id)), memory64(has_memory64), heap(heap_image), stable(stable_image) {
+  explicit execution_state(principal self_id) : self(std::move(self_id)) {
     // nop
   }
 
@@ -27,13 +25,14 @@ public:
   execution_output end();
 
   /// The context letter of an entry (the start function runs before it, in a context of its own).
-  static context_set context_of(entry_kind kind) noexcept;
+  static context_set context_of(const execution_input& input) noexcept;
 
   /// The actor that is running.
   const principal self;
-  const bool memory64;
-  memory_image& heap;
-  stable_memory& stable;
+  /// Of the code that runs now; an upgrade runs two.
+  bool memory64 = false;
+  memory_image* heap = nullptr;
+  stable_memory* stable = nullptr;
 
   execution_input input;
   execution_output output;
@@ -67,10 +66,16 @@ public:
   /// Bytes of the calls made.
   size_t call_bytes = 0;
 
+  /// Fuel that was given to the instance that runs, and what instances before it took.
+  uint64_t fuel_given = 0;
+  uint64_t fuel_spent = 0;
+
   /// Instructions of the execution so far.
   uint64_t instructions() const {
-    return input.instructions_max - fuel_left() + charged;
+    return fuel_spent + (fuel_left ? fuel_given - fuel_left() : 0) + charged;
   }
+  /// What a call costs whose name and argument have so many bytes.
+  call_price price_of_call(uint64_t bytes) const;
   /// Says that the execution took more instructions than it may.
   std::string limit_text() const;
 };

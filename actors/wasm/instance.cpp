@@ -40,12 +40,12 @@ result<void> wasm_instance::instantiate() {
   store_.reset(wasmtime_store_new(parts.engine->engine.get(), &state_, nullptr));
   context_ = wasmtime_store_context(store_.get());
   wasmtime_store_limiter(store_.get(), -1, table_elements_max, 1, tables_max, 1);
-  set_fuel(instantiation_fuel);
+  must(wasmtime_context_set_fuel(context_, instantiation_fuel));
   wasm_trap_t* trap = nullptr;
   wasmtime_error_t* error = nullptr;
-  state_.heap.detach();
+  state_.heap->detach();
   {
-    image_attachment attachment{state_.heap};
+    image_attachment attachment{*state_.heap};
     call_future_ptr made{wasmtime_instance_pre_instantiate_async(parts.ready.get(), context_,
                                                                  &instance_, &trap, &error)};
     while (!wasmtime_call_future_poll(made.get())) continue; // nothing in it can give way
@@ -72,12 +72,13 @@ result<void> wasm_instance::instantiate() {
   if (wasmtime_instance_export_get(context_, &instance_, table.data(), table.size(), &item)
       && item.kind == WASMTIME_EXTERN_TABLE)
     table_ = item.of.table;
-  state_.fuel_left = [this] { return fuel_left(); };
   return {};
 }
 
 void wasm_instance::set_fuel(uint64_t instructions) {
   must(wasmtime_context_set_fuel(context_, instructions));
+  state_.fuel_given = instructions;
+  state_.fuel_left = [this] { return fuel_left(); };
 }
 
 uint64_t wasm_instance::fuel_left() const {

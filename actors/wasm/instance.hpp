@@ -19,12 +19,13 @@ public:
   /// Instructions of one slice: about two milliseconds.
   static constexpr uint64_t slice_instructions = 2'000'000;
 
-  /// Makes one whose memory is `state.heap`, at its committed size (or the module's minimum).
+  /// Makes one whose memory is `state.heap`, at the size it has (or the module's minimum).
   /// Nothing of the module runs; data that it places in the memory by itself is there.
   static result<std::unique_ptr<wasm_instance>> make(std::shared_ptr<const compiled_module> module,
                                                      execution_state& state);
 
-  /// Instructions that the calls from now on may take together.
+  /// Instructions that the calls from now on may take together; `execution_state` counts this
+  /// instance's from now on.
   void set_fuel(uint64_t instructions);
   uint64_t fuel_left() const;
 

@@ -62,7 +62,7 @@ memory_image::~memory_image() {
 
 memory_image::growth memory_image::grow(size_t size) noexcept {
   moxzi_assert(size % page_bytes == 0, "size={}", size);
-  if (size > bytes_max_) return refusal_ = growth::over_limit;
+  if (size > limit() && size > committed_size_) return refusal_ = growth::over_limit;
   if (size > accessible_) {
     if (::mprotect(work_ + accessible_, size - accessible_, PROT_READ | PROT_WRITE) != 0)
       return refusal_ = growth::no_memory;
@@ -82,6 +82,8 @@ size_t memory_image::commit(digest_stream& digest) {
     auto at = size_t{pages_[i]} * page_bytes;
     if (std::memcmp(work_ + at, image_ + at, page_bytes) != 0) {
       std::memcpy(image_ + at, work_ + at, page_bytes);
+      if (written_.size() <= pages_[i]) written_.resize(size_ / page_bytes);
+      written_[pages_[i]] = true;
       uint64_t number = pages_[i];
       digest.update({reinterpret_cast<const char*>(&number), sizeof number});
       digest.update({reinterpret_cast<const char*>(image_ + at), page_bytes});
@@ -104,6 +106,7 @@ void memory_image::rollback() {
   pages_.clear();
   idle_.clear();
   if (size_ > committed_size_) undo_growth();
+  size_ = committed_size_;
   scanner_->find(work_, committed_size_, pages_);
   if (pages_.size() > kept_pages_max) {
     drop_runs(pages_, run_gap_pages);
@@ -149,7 +152,48 @@ void memory_image::drop_pages(size_t first, size_t last) noexcept {
 }
 
 void memory_image::detach() noexcept {
+  size_at_start_ = std::max(size_, committed_size_); // an instance may have failed to be made
   size_ = 0;
+}
+
+memory_image::difference memory_image::capture() {
+  difference found;
+  found.size = size_;
+  pages_.clear();
+  scanner_->find(work_, size_, pages_);
+  for (auto page : pages_) {
+    auto at = size_t{page} * page_bytes;
+    // Beyond the committed size the image must not be read: that would give it pages.
+    if (at < committed_size_ && std::memcmp(work_ + at, image_ + at, page_bytes) == 0) continue;
+    found.pages.push_back(page);
+    found.contents.append(reinterpret_cast<const char*>(work_ + at), page_bytes);
+  }
+  return found;
+}
+
+void memory_image::discard() noexcept {
+  ::madvise(work_, size_, MADV_DONTNEED);
+}
+
+void memory_image::write(const difference& what) {
+  moxzi_assert(what.size <= size_, "size={}", what.size);
+  for (size_t i = 0; i < what.pages.size(); ++i)
+    std::memcpy(work_ + size_t{what.pages[i]} * page_bytes, what.contents.data() + i * page_bytes,
+                page_bytes);
+}
+
+memory_image::difference memory_image::committed_pages() const {
+  static constexpr char zeros[page_bytes] = {};
+  difference found;
+  found.size = committed_size_;
+  for (size_t page = 0; page < written_.size(); ++page) {
+    if (!written_[page]) continue;
+    const auto* at = image_ + page * page_bytes;
+    if (std::memcmp(at, zeros, page_bytes) == 0) continue;
+    found.pages.push_back(static_cast<uint32_t>(page));
+    found.contents.append(reinterpret_cast<const char*>(at), page_bytes);
+  }
+  return found;
 }
 
 } // namespace moxzi::actors

@@ -66,9 +66,35 @@ public:
   /// make its instance anew, since it keeps the size by itself.
   void rollback();
 
-  /// Starts over at size 0 for a new instance, the committed image being kept: the instance grows
-  /// its memory to `committed_size()` and calls `rollback`.
+  /// Starts over at size 0 for a new instance, contents being kept: the instance grows its memory
+  /// to `size_at_start()`, the size until now.
   void detach() noexcept;
+  size_t size_at_start() const noexcept {
+    return size_at_start_;
+  }
+
+  /// Growth above this is refused, as above `bytes_max`; holds until it is set again.
+  void set_limit(uint64_t bytes) noexcept {
+    limit_ = bytes;
+  }
+  uint64_t limit() const noexcept {
+    return limit_ < bytes_max_ ? limit_ : bytes_max_;
+  }
+
+  /// What an execution has changed, to be put aside.
+  struct difference {
+    size_t size = 0;
+    std::vector<uint32_t> pages;
+    byte_string contents;
+  };
+  /// What differs from the committed image.
+  difference capture();
+  /// Contents back to the committed image, size kept.
+  void discard() noexcept;
+  /// Writes the pages; the memory must be as large already.
+  void write(const difference& what);
+  /// All of the committed image that is not zero.
+  difference committed_pages() const;
 
 private:
   memory_image() = default;
@@ -86,7 +112,10 @@ private:
   size_t size_ = 0;
   size_t accessible_ = 0;
   size_t committed_size_ = 0;
+  size_t size_at_start_ = 0;
   uint64_t bytes_max_ = 0;
+  uint64_t limit_ = ~uint64_t{0};
+  std::vector<bool> written_; // pages of the image that were ever written
   growth refusal_ = growth::grown;
   std::vector<uint32_t> pages_; // private ones
   std::vector<uint32_t> idle_;  // of them, those that are as in the image

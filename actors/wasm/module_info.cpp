@@ -373,6 +373,11 @@ result<void> module_scanner::check_imports() const {
                   "import {}.{}: only functions of 'ic0' can be imported", import.module,
                   import.name);
     const auto* row = find_system_call(import.name);
+    if (row != nullptr && row->is_narrow && info.memory64)
+      return fail(wasm_errc::unknown_import,
+                  "import ic0.{}: only for modules with 32-bit memory; with 64-bit memory use the "
+                  "call of the same name with 128 or stable64 in it",
+                  import.name);
     if (row == nullptr)
       return fail(wasm_errc::unknown_import, "import ic0.{}: no such system call{}", import.name,
                   did_you_mean(import.name, known));

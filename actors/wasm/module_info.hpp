@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "actors/module_parts.hpp"
 #include "base/bytes.hpp"
 #include "base/result.hpp"
 
@@ -26,15 +27,6 @@ const std::error_category& wasm_category() noexcept;
 inline std::error_code make_error_code(wasm_errc code) noexcept {
   return {static_cast<int>(code), wasm_category()};
 }
-
-/// How a method is called.
-enum class method_mode : uint8_t { update, query, composite_query };
-
-/// A custom section `icp:public NAME` or `icp:private NAME`.
-struct module_metadata {
-  bool is_public = false;
-  byte_string contents;
-};
 
 /// What is known of a module without running it.
 struct module_info {

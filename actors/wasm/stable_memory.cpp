@@ -106,4 +106,43 @@ void stable_memory::rollback() {
   }
 }
 
+stable_memory::contents stable_memory::capture() const {
+  contents found;
+  found.size = size_;
+  for (const auto& [page, _] : undo_) {
+    auto& now = found.pages[page];
+    now.resize(page_bytes);
+    auto ok = read_all(file_, now.data(), page_bytes, page * page_bytes);
+    moxzi_assert(ok, "page={}", page);
+  }
+  return found;
+}
+
+stable_memory::contents stable_memory::whole() const {
+  contents found;
+  found.size = size_;
+  if (file_ < 0) return found;
+  byte_string now(page_bytes, '\0');
+  const byte_string zeros(page_bytes, '\0');
+  // Holes of the file are stepped over.
+  for (off_t at = 0; (at = ::lseek(file_, at, SEEK_DATA)) >= 0;) {
+    auto end = ::lseek(file_, at, SEEK_HOLE);
+    if (end < 0) break;
+    for (; at < end; at += page_bytes) {
+      auto ok = read_all(file_, now.data(), page_bytes, static_cast<uint64_t>(at));
+      moxzi_assert(ok, "offset={}", at);
+      if (now != zeros) found.pages.emplace(static_cast<uint64_t>(at) / page_bytes, now);
+    }
+  }
+  return found;
+}
+
+bool stable_memory::write(const contents& what) {
+  moxzi_assert(what.size >= size_, "size={}", what.size);
+  if (!grow((what.size - size_) / unit_bytes)) return false;
+  for (const auto& [page, bytes] : what.pages)
+    if (!write(page * page_bytes, bytes)) return false;
+  return true;
+}
+
 } // namespace moxzi::actors

@@ -42,6 +42,18 @@ public:
   /// Undoes growth and writes since the last commit.
   void rollback();
 
+  /// Contents by number of page.
+  struct contents {
+    uint64_t size = 0;
+    std::map<uint64_t, byte_string> pages;
+  };
+  /// What has changed since the last commit, to be put aside.
+  contents capture() const;
+  /// All of it that is not zero.
+  contents whole() const;
+  /// Grows to the size and writes the pages; false if the operating system refused.
+  bool write(const contents& what);
+
 private:
   bool save(uint64_t page);
 

@@ -41,10 +41,11 @@ std::string cause_in(std::string_view text) {
 
 // A heap that could not grow explains what the code said when it gave up.
 std::optional<trap> explain_heap(const execution_state& state, const std::string& cause) {
-  switch (state.heap.refusal()) {
+  if (state.heap == nullptr) return std::nullopt;
+  switch (state.heap->refusal()) {
     case memory_image::growth::over_limit:
       return trap{"MX539", fmt::format("the heap limit of {} MiB was reached: {}",
-                                       state.heap.bytes_max() >> 20, cause)};
+                                       state.heap->limit() >> 20, cause)};
     case memory_image::growth::no_memory:
       return trap{"MX507", fmt::format("the machine has no more memory for the heap: {}", cause)};
     default:

@@ -4,11 +4,8 @@
 #include <memory>
 
 #include "actors/body.hpp"
-#include "actors/wasm/dirty_pages.hpp"
-#include "actors/wasm/engine.hpp"
 #include "actors/wasm/wasm_pool.hpp"
 #include "base/limits.hpp"
-#include "base/result.hpp"
 
 namespace moxzi::actors {
 
@@ -19,13 +16,11 @@ struct wasm_body_options {
   uint64_t stable_bytes_max = limits::stable_bytes_max;
 };
 
-/// Makes the body of an actor that runs `module` on the pool's threads. Nothing of the module runs
-/// before its first execution, which is an `init`. `has_query` is false for composite queries.
+/// Makes the body of an actor that runs wasm modules (`wasm_code`) on the pool's threads. It has no
+/// code, and takes no memory, until its first execution.
 ///
 /// When the body is destroyed, or the pool, an execution in progress is given up: it leaves nothing
 /// and its `done` is not called.
-result<std::unique_ptr<actor_body>> make_wasm_body(std::shared_ptr<const compiled_module> module,
-                                                   const wasm_pool& pool,
-                                                   wasm_body_options options);
+std::unique_ptr<actor_body> make_wasm_body(pool_handle pool, wasm_body_options options);
 
 } // namespace moxzi::actors

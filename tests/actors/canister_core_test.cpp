@@ -37,23 +37,30 @@ TEST(CanisterCore, ARejectCarriesCodeFourAndItsText) {
   EXPECT_EQ(alice.answer(alice.request("reject not today")), "4 MX406: not today");
 }
 
-TEST(CanisterCore, RequestsThatArriveBeforeTheInstallationWaitForIt) {
+TEST(CanisterCore, RequestsThatArriveDuringTheInstallationWaitForIt) {
   core_driver alice;
+  EXPECT_THAT(alice.answer(alice.request("reply x")), HasSubstr("5 MX537: "));
+  alice.holds = true;
+  alice.install();
   const auto early = alice.request("reply early");
   EXPECT_EQ(alice.answer(early), "none");
-  alice.install();
+  alice.holds = false;
+  alice.finish();
   EXPECT_EQ(alice.answer(early), "reply: early");
 }
 
 TEST(CanisterCore, AFailedInstallationRejectsAllRequestsWithItsReason) {
   core_driver alice;
-  const auto early = alice.request("reply early");
+  alice.holds = true;
   alice.install("trap no greeting");
-  EXPECT_FALSE(alice.core.installed());
+  const auto early = alice.request("reply early");
+  alice.holds = false;
+  alice.finish();
+  EXPECT_EQ(alice.core.code(), nullptr);
   EXPECT_THAT(alice.answer(early), HasSubstr("5 MX537: "));
   EXPECT_THAT(alice.answer(early), HasSubstr("no greeting"));
   EXPECT_THAT(alice.answer(alice.request("get")), HasSubstr("MX537"));
-  EXPECT_TRUE(alice.records.empty());
+  EXPECT_EQ(alice.records.size(), 2u); // the creation, and the installation that trapped
 }
 
 TEST(CanisterCore, ATrapIsCodeFiveAndLeavesNoTrace) {
@@ -72,7 +79,7 @@ TEST(CanisterCore, AMethodThatDoesNotExistIsCodeFiveAndNotRecorded) {
   const auto call = alice.request("", "rnu");
   EXPECT_THAT(alice.answer(call), StartsWith("5 MX536: "));
   EXPECT_THAT(alice.answer(call), HasSubstr("no update method 'rnu'"));
-  EXPECT_EQ(alice.records.size(), 1u); // the installation
+  EXPECT_EQ(alice.records.size(), 2u); // creation and installation
 }
 
 TEST(CanisterCore, WithoutAnAnswerTheCallerLearnsThatThereIsNone) {
@@ -197,7 +204,7 @@ TEST(CanisterCore, AResponseToACallNeverMadeIsDropped) {
   core_driver alice;
   alice.install();
   alice.reply(7);
-  EXPECT_EQ(alice.records.size(), 1u);
+  EXPECT_EQ(alice.records.size(), 2u);
 }
 
 TEST(CanisterCore, TheFiveHundredFirstWaitingRequestIsRefused) {
@@ -244,7 +251,7 @@ TEST(CanisterCore, AQueryIsAnsweredButChangesNothingAndLeavesNoRecord) {
   const auto call = alice.request("add 3; get", "look", request_mode::query);
   EXPECT_EQ(alice.answer(call), "reply: 3");
   EXPECT_EQ(alice.answer(alice.request("get")), "reply: 0");
-  EXPECT_EQ(alice.records.size(), 2u); // the installation and the update
+  EXPECT_EQ(alice.records.size(), 3u); // creation, installation and the update
 }
 
 TEST(CanisterCore, AQueryMethodCalledAsAnUpdateIsRolledBackButRecorded) {
@@ -253,7 +260,7 @@ TEST(CanisterCore, AQueryMethodCalledAsAnUpdateIsRolledBackButRecorded) {
   const auto call = alice.request("add 3; get", "look");
   EXPECT_EQ(alice.answer(call), "reply: 3");
   EXPECT_EQ(alice.body.counter, 0);
-  EXPECT_EQ(alice.records.size(), 2u);
+  EXPECT_EQ(alice.records.size(), 3u);
   EXPECT_EQ(alice.body.seen.back().instructions_max, limits::query_instructions_max);
 }
 
@@ -334,7 +341,7 @@ TEST(CanisterCore, ABoundedWaitEndsInCodeSixAndTheLateAnswerIsDropped) {
   EXPECT_EQ(alice.body.seen.back().reject_code, reject_code::sys_unknown);
   alice.reply(1);
   EXPECT_EQ(alice.core.open_contexts(), 0u);
-  EXPECT_EQ(alice.records.size(), 3u);
+  EXPECT_EQ(alice.records.size(), 4u);
 }
 
 TEST(CanisterCore, ABoundedWaitIsCappedAtThreeHundredSeconds) {
@@ -401,10 +408,10 @@ TEST(CanisterCore, ARequestWhoseAnswerIsForgottenIsNotAppliedAgain) {
 }
 
 TEST(CanisterCore, CyclesAreTakenByTheCalleeAndTheRestComesBack) {
-  core_settings settings;
-  settings.charging = true;
-  settings.balance = {1'000};
-  core_driver alice{"alice", settings};
+  create_input created;
+  created.charging = true;
+  created.balance = {1'000};
+  core_driver alice{"alice", created};
   alice.install();
   call_request from_bob;
   from_bob.identity = {principal::of_actor("bob"), 1, 50};
@@ -417,10 +424,10 @@ TEST(CanisterCore, CyclesAreTakenByTheCalleeAndTheRestComesBack) {
 }
 
 TEST(CanisterCore, AttachedCyclesLeaveTheBalanceAndRefundsAreAddedBeforeTheCallback) {
-  core_settings settings;
-  settings.charging = true;
-  settings.balance = {1'000};
-  core_driver alice{"alice", settings};
+  create_input created;
+  created.charging = true;
+  created.balance = {1'000};
+  core_driver alice{"alice", created};
   alice.install();
   alice.request("attach 400; call bob {get} {echo} {echo}");
   EXPECT_EQ(alice.core.balance(), cycles{600});
@@ -465,8 +472,9 @@ TEST(CanisterCore, EachExecutionIsOneRecordInOrder) {
     EXPECT_EQ(record.actor, alice.self.bytes());
     kinds.push_back(record.kind);
   }
-  EXPECT_THAT(kinds, ElementsAre(record_kind::install, record_kind::request, record_kind::reply,
-                                 record_kind::request, record_kind::reject, record_kind::timer));
+  EXPECT_THAT(kinds, ElementsAre(record_kind::create, record_kind::install, record_kind::request,
+                                 record_kind::reply, record_kind::request, record_kind::reject,
+                                 record_kind::timer));
 }
 
 TEST(CanisterCore, AfterTheShutDownNothingStartsAndRequestsAreRefused) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/canister_core.hpp"
+#include "actors/replay.hpp"
 #include "tests/actors/script_body.hpp"
 
 namespace moxzi::actors::testing {
@@ -14,13 +15,39 @@ namespace moxzi::actors::testing {
 /// `holds` is set: then the test ends them with `finish`.
 class core_driver {
 public:
-  explicit core_driver(std::string name = "alice", core_settings settings = {})
-      : self(principal::of_actor(name)), core(with_self(std::move(settings), self), body) {
-    // nop
+  explicit core_driver(std::string name = "alice", create_input created = {},
+                       core_settings settings = {})
+      : self(principal::of_actor(name)), core(with_self(std::move(settings), self)) {
+    feed(std::move(created));
   }
 
-  void install(byte_string script = "add 0") {
-    feed(install_code{std::move(script)});
+  void install(byte_string script = "add 0",
+               lifecycle::install_mode mode = lifecycle::install_mode::install) {
+    lifecycle::install_code what;
+    what.mode = mode;
+    what.argument = std::move(script);
+    ask(std::move(what));
+  }
+
+  /// Asks for a change, as the host unless a sender is given; returns the token of its answer.
+  uint64_t ask(lifecycle::request what, std::optional<principal> sender = {}) {
+    change_input input;
+    input.sender = std::move(sender);
+    input.what = std::move(what);
+    input.code = code_of(body);
+    input.module = body.hash();
+    input.token = ++asked;
+    feed(std::move(input));
+    return asked;
+  }
+
+  /// The answer to a change, as text: `done`, `none` while there is none, or `MX510: …`.
+  std::string change(uint64_t token) const {
+    const auto at = changes.find(token);
+    if (at == changes.end()) return "none";
+    if (std::holds_alternative<lifecycle::done>(at->second)) return "done";
+    const auto* why = std::get_if<rejection>(&at->second);
+    return why != nullptr ? why->error_code + ": " + why->message : "an answer";
   }
 
   /// Sends a request from outside; its number identifies it.
@@ -76,7 +103,11 @@ public:
   canister_core core;
   uint64_t now_ns = 1'000;
   uint64_t sent = 0;
+  uint64_t asked = 0;
   bool holds = false;
+  bool removed = false;
+  std::map<uint64_t, lifecycle::answer> changes; ///< by token
+  std::map<uint64_t, int> change_counts;
   std::map<uint64_t, call_response> answers; ///< by the request's number
   std::map<uint64_t, int> answer_counts;
   std::vector<std::pair<call_identity, call_response>> all_answers; ///< in order
@@ -92,7 +123,13 @@ private:
 
   void collect(core_effects effects) {
     for (;;) {
-      if (effects.record) records.push_back(*std::move(effects.record));
+      for (auto& record : effects.records) records.push_back(std::move(record));
+      for (auto& change : effects.changes) {
+        ++change_counts[change.token];
+        changes.insert_or_assign(change.token, std::move(change.answer));
+      }
+      if (effects.clears_body) body.clear();
+      removed = removed || effects.removed;
       for (auto& answer : effects.answers) {
         ++answer_counts[answer.identity.sequence];
         all_answers.emplace_back(answer.identity, answer);
@@ -113,5 +150,10 @@ private:
 
   std::optional<start_execution> held_;
 };
+
+/// The records' code is that of `body`.
+inline code_source source_of(const script_body& body) {
+  return [&body](const sha256_hash&) { return result<code_ptr>{code_of(body)}; };
+}
 
 } // namespace moxzi::actors::testing

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/codec.hpp"
+#include "base/limits.hpp"
 
 namespace moxzi::actors::testing {
 
@@ -62,6 +63,7 @@ struct script_body::run_state {
   cycles attach;
   std::optional<uint32_t> wait;
   std::string method = "run";
+  cycles balance;
 };
 
 std::string script_body::script_of(const execution_input& input) {
@@ -70,9 +72,17 @@ std::string script_body::script_of(const execution_input& input) {
       return on_timer;
     case entry_kind::heartbeat:
       return on_heartbeat;
+    case entry_kind::low_memory:
+      return "add 100000";
+    case entry_kind::take_snapshot:
+    case entry_kind::load_snapshot:
+      return {};
     case entry_kind::reply_callback:
     case entry_kind::reject_callback:
-    case entry_kind::cleanup_callback: {
+    case entry_kind::cleanup_callback:
+    case entry_kind::composite_reply:
+    case entry_kind::composite_reject:
+    case entry_kind::composite_cleanup: {
       const auto at = continuations_.find(input.callback.environment);
       return at == continuations_.end() ? "trap no such continuation" : at->second;
     }
@@ -98,7 +108,8 @@ void script_body::perform(const std::string& script, run_state& at) {
     } else if (verb == "reject") {
       output.answer = reject_value{std::string{rest}};
     } else if (verb == "echo") {
-      const bool is_reply = at.input.kind == entry_kind::reply_callback;
+      const bool is_reply =
+        at.input.kind == entry_kind::reply_callback || at.input.kind == entry_kind::composite_reply;
       output.answer = reply_value{is_reply ? at.input.argument : at.input.reject_message};
     } else if (verb == "get") {
       output.answer = reply_value{std::to_string(counter)};
@@ -108,6 +119,13 @@ void script_body::perform(const std::string& script, run_state& at) {
       throw script_trap{std::string{rest}};
     } else if (verb == "print") {
       output.debug_lines.emplace_back(rest);
+    } else if (verb == "certify") {
+      output.certified_data = take(rest);
+    } else if (verb == "burn") {
+      const cycles wanted{static_cast<uint64_t>(number())};
+      const cycles burned{std::min(wanted, at.balance).value};
+      output.cycles_burned.value += burned.value;
+      at.balance.value -= burned.value;
     } else if (verb == "timer") {
       output.global_timer_ns = static_cast<uint64_t>(number());
     } else if (verb == "attach") {
@@ -120,6 +138,7 @@ void script_body::perform(const std::string& script, run_state& at) {
       const cycles wanted{static_cast<uint64_t>(number())};
       const cycles left{at.input.available.value - output.cycles_accepted.value};
       output.cycles_accepted.value += std::min(wanted, left).value;
+      at.balance.value += std::min(wanted, left).value;
     } else if (verb == "call") {
       outgoing_call call;
       call.callee = principal::of_actor(take(rest));
@@ -128,10 +147,19 @@ void script_body::perform(const std::string& script, run_state& at) {
       auto on_reply = take(rest);
       auto on_reject = take(rest);
       auto on_cleanup = take(rest);
-      if (!at.may_call(call.callee)) {
+      const auto& facts = at.input.facts;
+      call_price price;
+      if (facts && facts->charging) {
+        price = price_of_call(facts->prices, call.method.size() + call.argument.size(),
+                              limits::reply_bytes_max, facts->callback_instructions_max);
+      }
+      const cycles needed{price.now.value + price.held.value + at.attach.value};
+      if (needed > at.balance || !at.may_call(call.callee)) {
+        at.attach = {};
         perform(on_reject, at);
         continue;
       }
+      at.balance.value -= needed.value;
       call.on_reply = keep(std::move(on_reply));
       call.on_reject = keep(std::move(on_reject));
       if (!on_cleanup.empty()) call.on_cleanup = keep(std::move(on_cleanup));
@@ -155,22 +183,27 @@ execution_output script_body::run(execution_input input, const may_call_function
   std::optional<trap> trapped;
   if (input.kind != entry_kind::inspect) {
     try {
-      run_state at{input, may_call, output, {}, {}, "run"};
+      run_state at{input, may_call, output, {}, {}, "run", input.balance};
       perform(script_of(input), at);
     } catch (const script_trap& why) {
       trapped = trap{"MX503", why.text};
     }
   }
+  output.heap_bytes = heap_bytes;
   if (trapped || is_discarded(input.kind)) {
     counter = counter_before;
-    continuations_ = continuations_before;
-    next_ = next_before;
+    // A composite query's own go on.
+    if (trapped || !is_composite(input.kind)) {
+      continuations_ = continuations_before;
+      next_ = next_before;
+    }
   }
   if (trapped) {
     execution_output nothing;
     nothing.trapped = std::move(trapped);
     nothing.instructions = output.instructions;
     nothing.debug_lines = std::move(output.debug_lines);
+    nothing.heap_bytes = heap_bytes;
     return nothing;
   }
   writer state;

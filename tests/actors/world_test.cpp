@@ -21,11 +21,11 @@ using testing::script_body;
 constexpr uint128 opening_balance = 1'000'000'000;
 const std::vector<std::string> names{"alice", "bob", "carol"};
 
-core_settings charged() {
-  core_settings settings;
-  settings.charging = true;
-  settings.balance = {opening_balance};
-  return settings;
+create_input charged() {
+  create_input created;
+  created.charging = true;
+  created.balance = {opening_balance};
+  return created;
 }
 
 std::string random_script(int depth) {
@@ -171,10 +171,10 @@ void check_one_world() {
   RC_ASSERT((total == opening_balance * names.size()));
 
   for (const auto& [self, actor] : all.actors) {
-    auto settings = charged();
+    core_settings settings;
     settings.self = self;
     script_body fresh;
-    const auto replayed = replay(actor->records, settings, fresh);
+    const auto replayed = replay(actor->records, settings, fresh, testing::source_of(fresh));
     RC_ASSERT(replayed.has_value());
     RC_ASSERT(replayed->records == actor->records.size());
     RC_ASSERT(fresh.counter == actor->body.counter);
@@ -194,16 +194,16 @@ TEST(Replay, NamesTheRecordThatDiffers) {
   core_settings settings;
   settings.self = alice.self;
   script_body fresh;
-  ASSERT_EQ(replay(alice.records, settings, fresh)->records, 4u);
+  ASSERT_EQ(replay(alice.records, settings, fresh, testing::source_of(fresh))->records, 5u);
 
   auto changed = alice.records;
-  changed[2].payload = encode_payload(call_response{{alice.self, 1, 1}, reply_value{"two"}, {}},
+  changed[3].payload = encode_payload(call_response{{alice.self, 1, 1}, reply_value{"two"}, {}},
                                       limits::update_instructions_max);
   script_body another;
-  const auto outcome = replay(changed, settings, another);
+  const auto outcome = replay(changed, settings, another, testing::source_of(another));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, host_errc::diverged);
-  EXPECT_EQ(outcome.error().message.substr(0, 8), "record 3");
+  EXPECT_EQ(outcome.error().message.substr(0, 8), "record 4");
 }
 
 TEST(Replay, ADifferentBodyIsNoticed) {
@@ -215,10 +215,10 @@ TEST(Replay, ADifferentBodyIsNoticed) {
   settings.self = alice.self;
   script_body other;
   other.on_timer = "add 1001";
-  const auto outcome = replay(alice.records, settings, other);
+  const auto outcome = replay(alice.records, settings, other, testing::source_of(other));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, host_errc::diverged);
-  EXPECT_EQ(outcome.error().message.substr(0, 8), "record 3");
+  EXPECT_EQ(outcome.error().message.substr(0, 8), "record 4");
 }
 
 TEST(Replay, RecordsThatCannotFollowAreRefused) {
@@ -232,11 +232,11 @@ TEST(Replay, RecordsThatCannotFollowAreRefused) {
     auto records = alice.records;
     records.erase(records.begin() + static_cast<ptrdiff_t>(index));
     script_body fresh;
-    const auto outcome = replay(records, settings, fresh);
+    const auto outcome = replay(records, settings, fresh, testing::source_of(fresh));
     return outcome ? std::error_code{} : outcome.error().code;
   };
-  EXPECT_EQ(without(0), host_errc::bad_record); // no installation
-  EXPECT_EQ(without(1), host_errc::bad_record); // answers a call never made
+  EXPECT_EQ(without(0), host_errc::bad_record); // no creation
+  EXPECT_EQ(without(2), host_errc::bad_record); // answers a call never made
 }
 
 } // namespace

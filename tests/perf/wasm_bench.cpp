@@ -19,6 +19,7 @@
 
 #include "actors/wasm/engine.hpp"
 #include "actors/wasm/wasm_body.hpp"
+#include "actors/wasm/wasm_code.hpp"
 #include "actors/wasm/wasm_pool.hpp"
 
 using namespace moxzi;
@@ -158,8 +159,10 @@ byte_string motoko(const char* name) {
 
 std::unique_ptr<actor_body> install(std::shared_ptr<const compiled_module> module,
                                     const wasm_pool& pool, const std::string& name) {
-  auto body = *make_wasm_body(std::move(module), pool, {principal::of_actor(name)});
-  auto installed = run(*body, input_of(entry_kind::init, {}, unit));
+  auto body = make_wasm_body(pool.handle(), {principal::of_actor(name)});
+  auto installing = input_of(entry_kind::init, {}, unit);
+  installing.code = std::make_shared<const wasm_code>(std::move(module));
+  auto installed = run(*body, std::move(installing));
   if (installed.trapped) {
     fmt::print(stderr, "{}: {}\n", name, installed.trapped->message);
     std::exit(1);

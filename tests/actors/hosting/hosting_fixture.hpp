@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "actors/pool_unit.hpp"
 #include "actors/router.hpp"
 #include "actors/supervisor.hpp"
+#include "actors/wasm/wasm_factory.hpp"
 #include "base/clock.hpp"
 #include "base/codec.hpp"
 #include "persist/memory_journal.hpp"
@@ -68,8 +70,9 @@ public:
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
   }
-  bool has_update(const std::string& method) const override {
-    return method == "spin" || script_body::has_update(method);
+  std::optional<method_mode> find_method(const std::string& method) const override {
+    if (method == "spin") return method_mode::update;
+    return script_body::find_method(method);
   }
   void execute(execution_input input, may_call_function may_call,
                std::function<void(execution_output)> done) override {
@@ -124,6 +127,39 @@ private:
   const byte_string header{"DIDL\0\1\x71", 7};
 };
 
+/// What came of an installation.
+struct install_report {
+  bool installed = false;
+  std::string failure; ///< why not
+};
+
+/// Bodies that the test made, or wasm.
+class fixture_factory : public code_factory {
+public:
+  explicit fixture_factory(const wasm_pool& pool) {
+    wasm_factory_options options;
+    options.pool = pool.handle();
+    options.compile = [](byte_view wasm) { return engine()->compile(wasm); };
+    wasm = std::make_unique<wasm_factory>(std::move(options));
+  }
+  static const std::shared_ptr<wasm_engine>& engine() {
+    static const auto made = *wasm_engine::make();
+    return made;
+  }
+  std::unique_ptr<actor_body> make_body(const principal& self) override {
+    const std::lock_guard held{mutex};
+    if (const auto at = bodies.find(self); at != bodies.end()) return std::move(at->second);
+    return wasm->make_body(self);
+  }
+  void prepare(byte_string module, std::function<void(result<prepared_code>)> done) override {
+    wasm->prepare(std::move(module), std::move(done));
+  }
+
+  std::mutex mutex;
+  std::map<principal, std::unique_ptr<actor_body>> bodies;
+  std::unique_ptr<wasm_factory> wasm;
+};
+
 /// A node with real actors, a journal in memory and bodies made by the test.
 class hosting_fixture : public ::testing::Test {
 protected:
@@ -146,12 +182,28 @@ protected:
                        call_response{what.request.identity, reply_value{what.request.method},
                                      what.request.attached});
           },
+          [](const meet_supervisor&) {},
           [self](stop_atom) { self->quit(); },
         };
       },
       log);
     route = system->spawn(router, callee_actor{management}, log);
-    boss = system->spawn(supervisor, supervisor_setup{route, management, time.get(), &alarms, log});
+  }
+
+  /// The supervisor, made with the settings that stand when it is first asked for.
+  supervisor_actor& boss() {
+    if (!boss_) {
+      supervisor_setup setup;
+      setup.router = route;
+      setup.management = management;
+      setup.services = {route, management, &journal, time.get(), &alarms, unit, &factory, log};
+      setup.settings = settings;
+      setup.charging = charging;
+      setup.prices = prices;
+      setup.node = 7;
+      boss_ = system->spawn(supervisor, std::move(setup));
+    }
+    return boss_;
   }
 
   ~hosting_fixture() override {
@@ -159,30 +211,49 @@ protected:
     pool.stop();
   }
 
-  /// Starts an actor; `body` must have been made by `new`.
-  install_report start(const std::string& name, std::unique_ptr<actor_body> body,
-                       byte_string install = "add 0",
-                       std::shared_ptr<const json_interface> json = nullptr) {
-    auto setup = std::make_shared<hosted_setup>();
-    setup->name = name;
-    setup->settings = settings;
-    setup->settings.self = principal::of_actor(name);
-    setup->body = std::move(body);
-    setup->install_argument = std::move(install);
-    setup->json = std::move(json);
-    setup->calls = route;
-    setup->management = management;
-    setup->journal = &journal;
-    setup->time = time.get();
-    setup->alarms = &alarms;
-    setup->unit = unit;
-    setup->log = log;
-    caf::scoped_actor self{*system};
-    install_report report;
-    self->send(boss, start_actor{std::move(setup)});
-    self->receive([&](install_report& what) { report = std::move(what); },
-                  caf::after(patience) >> [] { ADD_FAILURE() << "no report"; });
-    return report;
+  /// Makes an actor; waits for its principal.
+  lifecycle::answer create(create_actor what) {
+    return ask_boss(std::move(what));
+  }
+  /// Asks the host's own request about an actor, or that of `sender`; waits for the answer.
+  lifecycle::answer manage(const principal& id, lifecycle::request what,
+                           std::optional<prepared_code> code = {},
+                           std::optional<principal> sender = {}) {
+    manage_actor ask;
+    ask.target = id;
+    ask.sender = std::move(sender);
+    ask.what = std::move(what);
+    ask.code = std::move(code);
+    return ask_boss(std::move(ask));
+  }
+  /// `done`, or the error code.
+  static std::string brief(const lifecycle::answer& answer) {
+    const auto* why = std::get_if<rejection>(&answer);
+    return why != nullptr ? why->error_code : "done";
+  }
+
+  /// Starts an actor with this code, or with the body as its own code.
+  install_report start_with(const std::string& name, std::optional<prepared_code> code,
+                            lifecycle::install_code install) {
+    create_actor create_it;
+    create_it.name = name;
+    create_it.balance = balance;
+    EXPECT_EQ(brief(create(std::move(create_it))), "done");
+    const auto answer = manage(principal::of_actor(name), std::move(install), std::move(code));
+    const auto* why = std::get_if<rejection>(&answer);
+    return {why == nullptr, why == nullptr ? "" : why->message};
+  }
+  install_report start(const std::string& name, std::unique_ptr<script_body> body,
+                       byte_string argument = "add 0", std::optional<std::string> did = {}) {
+    const auto code = code_of(*body);
+    {
+      const std::lock_guard held{factory.mutex};
+      factory.bodies[principal::of_actor(name)] = std::move(body);
+    }
+    lifecycle::install_code install;
+    install.argument = std::move(argument);
+    install.did = std::move(did);
+    return start_with(name, prepared_code{code}, std::move(install));
   }
   install_report start(const std::string& name) {
     return start(name, std::make_unique<script_body>());
@@ -235,13 +306,34 @@ protected:
     stopped = true;
     caf::scoped_actor self{*system};
     uint32_t interrupted = 0;
-    self->send(boss, stop_atom::value);
+    self->send(boss(), stop_atom::value);
     self->receive([&](const all_stopped& what) { interrupted = what.interrupted; },
                   caf::after(patience) >> [] { ADD_FAILURE() << "did not stop"; });
     return interrupted;
   }
 
-  core_settings settings; ///< of the actors started from now on
+  template <class Message>
+  lifecycle::answer ask_boss(Message what) {
+    caf::scoped_actor self{*system};
+    what.reply_to = caf::actor_cast<manager_actor>(self);
+    what.token = 77;
+    self->send(boss(), std::move(what));
+    lifecycle::answer answer;
+    self->receive(
+      [&](managed& report) {
+        EXPECT_EQ(report.token, 77u);
+        last_target = report.target;
+        answer = std::move(report.answer);
+      },
+      caf::after(patience) >> [] { ADD_FAILURE() << "no answer"; });
+    return answer;
+  }
+
+  core_settings settings; ///< of all actors
+  bool charging = false;
+  price_table prices;
+  cycles balance; ///< of the actors started from now on
+  principal last_target;
   std::unique_ptr<clock> time;
   persist::memory_journal journal;
   std::shared_ptr<spdlog::logger> log;
@@ -249,11 +341,12 @@ protected:
   caf::actor_system_config config;
   wasm_pool pool{2};
   std::optional<pool_unit> on_pool;
-  caf::execution_unit* unit = nullptr; ///< of the actors started from now on
+  fixture_factory factory{pool};
+  caf::execution_unit* unit = nullptr; ///< of all actors
   std::optional<caf::actor_system> system;
   management_actor management;
   router_actor route;
-  supervisor_actor boss;
+  supervisor_actor boss_;
   uint64_t sequence = 0;
   bool stopped = false;
 };

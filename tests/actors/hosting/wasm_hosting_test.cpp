@@ -19,13 +19,15 @@ namespace {
 using ::testing::HasSubstr;
 using testing::hosting_fixture;
 
-std::shared_ptr<const compiled_module> tour_module() {
-  static const auto module = [] {
-    std::ifstream file{MOXZI_MOTOKO_DIR "/tour.wasm", std::ios::binary};
-    const byte_string wasm{std::istreambuf_iterator<char>{file}, {}};
-    return *(*wasm_engine::make())->compile(wasm);
-  }();
-  return module;
+byte_string motoko(const std::string& name) {
+  std::ifstream file{MOXZI_MOTOKO_DIR "/" + name + ".wasm", std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+code_ptr tour_code() {
+  static const auto code =
+    std::make_shared<const wasm_code>(*testing::fixture_factory::engine()->compile(motoko("tour")));
+  return code;
 }
 
 class MotokoHosting : public hosting_fixture {
@@ -36,19 +38,12 @@ protected:
       300'000'000; // an endless loop ends in a fraction of a second
   }
 
-  std::unique_ptr<actor_body> make_body(const std::string& name) {
-    wasm_body_options options;
-    options.self = principal::of_actor(name);
-    return *make_wasm_body(tour_module(), pool, options);
-  }
-
   void host(const std::string& name) {
-    const auto& sections = tour_module()->info().metadata;
-    auto json = json_interface::make(sections.at("candid:service").contents, "tour");
-    ASSERT_TRUE(json) << json.error().message;
     const auto types = candid::parse_types("(record { greeting : text; n : nat })");
     const auto values = candid::json_to_values(*types, R"([{"greeting":"hi","n":5}])");
-    const auto report = start(name, make_body(name), *candid::encode(*types, *values), *json);
+    lifecycle::install_code install;
+    install.argument = *candid::encode(*types, *values);
+    const auto report = start_with(name, prepared_code{tour_code()}, std::move(install));
     ASSERT_TRUE(report.installed) << report.failure;
   }
 
@@ -169,9 +164,10 @@ TEST_F(MotokoHosting, TheRecordsReplayToTheSameDigests) {
   expect_soon("tour", "ticked", "[1]");
   core_settings again = settings;
   again.self = principal::of_actor("tour");
-  const auto body = make_body("tour");
+  const auto body = factory.make_body(again.self);
   const auto records = journal.records();
-  const auto outcome = replay(records, again, *body);
+  const auto outcome =
+    replay(records, again, *body, [](const sha256_hash&) { return result<code_ptr>{tour_code()}; });
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->records, records.size());
 }

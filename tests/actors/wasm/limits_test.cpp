@@ -130,11 +130,12 @@ TEST(limits, growth_above_the_limit_fails_in_the_code_which_may_go_on) {
 }
 
 TEST(limits, a_module_that_begins_above_the_heap_limit_is_refused) {
-  auto made = make_wasm_body(module(), test_pool(), {self_id(), 65536});
-  ASSERT_FALSE(made);
-  EXPECT_NE(made.error().message.find("larger at its start than the heap may become"),
+  auto body = make_wasm_body(test_pool().handle(), {self_id(), 65536});
+  auto installed = pending{*body, install_of(module())}.wait();
+  ASSERT_TRUE(installed.trapped);
+  EXPECT_NE(installed.trapped->message.find("larger at its start than the heap may become"),
             std::string::npos)
-    << made.error().message;
+    << installed.trapped->message;
 }
 
 TEST(limits, an_actor_that_is_destroyed_gives_its_memory_back) {
@@ -214,8 +215,8 @@ TEST(limits, an_execution_cannot_queue_calls_without_end) {
 
 TEST(limits, a_pool_ends_while_an_actor_loops) {
   auto pool = std::make_unique<wasm_pool>(2);
-  auto body = *make_wasm_body(module(), *pool, {self_id()});
-  EXPECT_FALSE((pending{*body, input_of(entry_kind::init)}.wait().trapped));
+  auto body = make_wasm_body(pool->handle(), {self_id()});
+  EXPECT_FALSE((pending{*body, install_of(module())}.wait().trapped));
   pending loop{*body, endless()};
   pool.reset();
   EXPECT_FALSE(loop.has_ended());

@@ -93,11 +93,12 @@ TEST(motoko, methods_are_listed_and_those_of_the_compiler_marked) {
   EXPECT_TRUE(info.metadata.contains("candid:service"));
   EXPECT_TRUE(info.metadata.contains("enhanced-orthogonal-persistence"));
   tourist actor;
-  EXPECT_TRUE(actor.body->has_update("bump"));
-  EXPECT_FALSE(actor.body->has_query("bump"));
-  EXPECT_TRUE(actor.body->has_query("get"));
-  EXPECT_TRUE(actor.body->has_update("__motoko_async_helper"));
-  EXPECT_FALSE(actor.body->has_entry(entry_kind::inspect));
+  EXPECT_EQ(actor.code->find_method("bump"), method_mode::update);
+  EXPECT_EQ(actor.code->find_method("get"), method_mode::query);
+  EXPECT_EQ(actor.code->find_method("__motoko_async_helper"), method_mode::update);
+  EXPECT_FALSE(actor.code->methods().contains("__motoko_async_helper"));
+  EXPECT_FALSE(actor.code->has_entry(entry_kind::inspect));
+  EXPECT_TRUE(actor.code->keeps_heap());
 }
 
 TEST(motoko, updates_are_kept_and_queries_are_not) {

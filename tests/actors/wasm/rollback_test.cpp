@@ -161,9 +161,9 @@ TEST(rollback, an_installation_that_traps_can_be_tried_again) {
       (i64.store (i64.const 256) (i64.const 99))
       (if (i64.eq (call $arg_size) (i64.const 0)) (then unreachable)))
   )"));
-  auto body = *make_wasm_body(compiled, test_pool(), {self_id()});
-  EXPECT_EQ(trap_code(pending{*body, input_of(entry_kind::init)}.wait()), "MX502");
-  auto again = pending{*body, input_of(entry_kind::init, {}, "x")}.wait();
+  auto body = make_wasm_body(test_pool().handle(), {self_id()});
+  EXPECT_EQ(trap_code(pending{*body, install_of(compiled)}.wait()), "MX502");
+  auto again = pending{*body, install_of(compiled, "x")}.wait();
   EXPECT_FALSE(again.trapped);
   auto query = pending{*body, input_of(entry_kind::query, "global")}.wait();
   EXPECT_EQ(number_of(query), 42u);

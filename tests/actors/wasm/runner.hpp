@@ -17,6 +17,7 @@
 
 #include "actors/wasm/engine.hpp"
 #include "actors/wasm/wasm_body.hpp"
+#include "actors/wasm/wasm_code.hpp"
 #include "actors/wasm/wasm_pool.hpp"
 
 namespace moxzi::actors {
@@ -40,6 +41,10 @@ inline std::shared_ptr<const compiled_module> compile_text(const std::string& te
   auto module = test_engine()->compile(*wasm);
   EXPECT_TRUE(module) << (module ? "" : module.error().message);
   return *module;
+}
+
+inline code_ptr code_of(std::shared_ptr<const compiled_module> module) {
+  return std::make_shared<const wasm_code>(std::move(module));
 }
 
 /// An execution in progress.
@@ -84,7 +89,16 @@ inline execution_input input_of(entry_kind kind, std::string method = {},
   input.instructions_max = 1'000'000'000;
   input.balance.value = 1'000'000;
   input.can_answer = true;
+  input.is_replicated = kind != entry_kind::query && !is_composite(kind);
   input.time_ns = 1'700'000'000'000'000'000;
+  return input;
+}
+
+/// An installation of `module` where there was no code.
+inline execution_input install_of(std::shared_ptr<const compiled_module> module,
+                                  byte_string argument = {}) {
+  auto input = input_of(entry_kind::init, {}, std::move(argument));
+  input.code = code_of(std::move(module));
   return input;
 }
 
@@ -97,11 +111,9 @@ class subject {
 public:
   explicit subject(std::shared_ptr<const compiled_module> module,
                    uint64_t heap_bytes_max = limits::heap_bytes_max, byte_string argument = {}) {
-    auto made =
-      make_wasm_body(std::move(module), test_pool(), {self_id(), heap_bytes_max, 1ull << 30});
-    EXPECT_TRUE(made) << (made ? "" : made.error().message);
-    body = std::move(*made);
-    installed = run(input_of(entry_kind::init, {}, std::move(argument)));
+    body = make_wasm_body(test_pool().handle(), {self_id(), heap_bytes_max, 1ull << 30});
+    code = code_of(std::move(module));
+    installed = install(entry_kind::init, code, std::move(argument));
     EXPECT_FALSE(installed.trapped) << installed.trapped->message;
   }
 
@@ -115,7 +127,18 @@ public:
     return run(input_of(entry_kind::query, std::move(method), std::move(argument)));
   }
 
+  /// Puts code in place: `init` or `upgrade`.
+  execution_output install(entry_kind kind, code_ptr what, byte_string argument = {},
+                           bool keeps_heap = false) {
+    auto input = input_of(kind, {}, std::move(argument));
+    input.code = std::move(what);
+    input.keeps_heap = keeps_heap;
+    input.can_answer = false;
+    return run(std::move(input));
+  }
+
   std::unique_ptr<actor_body> body;
+  code_ptr code;
   execution_output installed;
 };
 

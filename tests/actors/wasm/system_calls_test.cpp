@@ -299,7 +299,9 @@ TEST(system_calls, an_execution_sees_its_input) {
   EXPECT_EQ(number_of(actor.query("now")), input.time_ns);
   input = input_of(entry_kind::query, "controller");
   EXPECT_EQ(number_of(actor.run(input)), 0u);
-  input.controllers = {principal{}, input.caller};
+  auto facts = std::make_shared<actor_facts>();
+  facts->controllers = {principal{}, input.caller};
+  input.facts = facts;
   EXPECT_EQ(number_of(actor.run(input)), 1u);
   input = input_of(entry_kind::update, "timers");
   input.global_timer_ns = 3;
@@ -365,8 +367,8 @@ TEST(system_calls, narrow_memories_take_narrow_words) {
 TEST(system_calls, the_start_function_may_do_little) {
   auto with_start = [](const std::string& body) {
     auto text = fixture_head + "(func $start " + body + ") (start $start))";
-    auto actor = *make_wasm_body(compile_text(text), test_pool(), {self_id()});
-    return failure(pending{*actor, input_of(entry_kind::init)}.wait());
+    auto actor = make_wasm_body(test_pool().handle(), {self_id()});
+    return failure(pending{*actor, install_of(compile_text(text))}.wait());
   };
   EXPECT_EQ(with_start("(drop (call $stable_grow (i64.const 1)))"), "none");
   EXPECT_EQ(with_start("(drop (call $time))"), "MX504: time: may not be called from here");
