@@ -15,6 +15,7 @@
 #include "actors/call.hpp"
 #include "actors/lifecycle.hpp"
 #include "actors/record_payload.hpp"
+#include "base/actor_limits.hpp"
 #include "base/limits.hpp"
 #include "persist/record.hpp"
 

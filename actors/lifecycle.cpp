@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/limits.hpp"
+#include "base/actor_limits.hpp"
 
 namespace moxzi::actors::lifecycle {
 

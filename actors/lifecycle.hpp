@@ -159,12 +159,14 @@ using request = std::variant<install_code, uninstall_code, start, stop, remove, 
                              deposit, take_snapshot, load_snapshot, delete_snapshot, change_prices,
                              read_status, read_info, read_metadata, read_log, list_snapshots>;
 
+/// True if the first type is one of the others.
+template <class T, class... Others>
+inline constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
+
 /// True for a request that changes nothing: answered at once, and not recorded.
 template <class Request>
 inline constexpr bool only_reads =
-  std::is_same_v<
-    Request,
-    read_status> || std::is_same_v<Request, read_info> || std::is_same_v<Request, read_metadata> || std::is_same_v<Request, read_log> || std::is_same_v<Request, list_snapshots>;
+  is_one_of<Request, read_status, read_info, read_metadata, read_log, list_snapshots>;
 
 // -- answers -------------------------------------------------------------------
 

@@ -27,10 +27,6 @@ inline constexpr size_t answers_kept_max = 1'000;
 inline constexpr size_t answers_kept_bytes_max = 8u << 20;
 /// Longest time a call with a bounded wait may wait (the Internet Computer caps at 300 s too).
 inline constexpr uint32_t bounded_wait_seconds_max = 300;
-/// A composite query and the queries that it calls: how deep, and how long they may take together.
-/// Updates of its actor wait for it.
-inline constexpr size_t query_depth_max = 6;
-inline constexpr uint64_t query_time_ns_max = 10'000'000'000;
 
 // -- execution -----------------------------------------------------------------
 
@@ -44,23 +40,6 @@ inline constexpr uint64_t heap_bytes_max = 6ull << 30;
 inline constexpr uint64_t stable_bytes_max = 512ull << 30;
 /// Between two heartbeats of an actor whose code has one.
 inline constexpr uint64_t heartbeat_interval_ns = 1'000'000'000;
-/// How long the answer to `stop_canister` may take; the actor goes on stopping after that.
-inline constexpr uint64_t stop_timeout_ns = 300'000'000'000;
-/// An actor that could not pay for a timer or a heartbeat tries again after this.
-inline constexpr uint64_t task_retry_ns = 1'000'000'000;
-/// Changes that may wait for one actor.
-inline constexpr size_t changes_waiting_max = 500;
-/// What an actor may be set to: controllers, viewers of its log, environment variables and their
-/// bytes (names and values each), and bytes of memory.
-inline constexpr size_t controllers_max = 10;
-inline constexpr size_t log_viewers_max = 10;
-inline constexpr size_t environment_max = 20;
-inline constexpr size_t environment_bytes_max = 128;
-inline constexpr uint64_t memory_setting_max = 1ull << 48;
-/// What is kept of an actor: lines of its log (bytes), changes, snapshots.
-inline constexpr size_t actor_log_bytes_max = 64u << 10;
-inline constexpr size_t history_max = 20;
-inline constexpr size_t snapshots_max = 10;
 /// Module size, and what `debug_print` keeps.
 inline constexpr size_t module_bytes_max = 100u << 20;
 inline constexpr size_t debug_line_bytes_max = 32u << 10;

@@ -7,6 +7,7 @@
 
 #include "actors/wasm/call_frame.hpp"
 #include "base/bytes.hpp"
+#include "base/actor_limits.hpp"
 #include "base/limits.hpp"
 
 // The actor and its surroundings.

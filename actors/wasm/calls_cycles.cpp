@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "actors/candid/decode.hpp"
+#include "actors/candid/did_parser.hpp"
 #include "actors/wasm/call_frame.hpp"
 #include "base/bytes.hpp"
 #include "base/limits.hpp"
@@ -109,6 +111,28 @@ void cost_http_request(call_frame& f) {
            2);
 }
 
+// The parameters are Candid; what they leave out counts nothing.
+void cost_http_request_v2(call_frame& f) {
+  static const auto types =
+    candid::parse_types("(record { request_bytes : opt nat64; raw_response_bytes : opt nat64 })");
+  const auto bytes = f.bytes(0);
+  if (!bytes) return;
+  const auto read = candid::decode(*bytes, *types);
+  if (!read) return f.violation(read.error().message);
+  // The fields stand in the order of their hashes.
+  const auto number = [&read](std::string_view name) {
+    const bool is_first =
+      candid::hash_name(name)
+      == std::min(candid::hash_name("request_bytes"), candid::hash_name("raw_response_bytes"));
+    const auto& field = read->front().as_list()[is_first ? 0 : 1];
+    return field.is_null() ? 0 : field.as_some().as_fixed_nat();
+  };
+  const auto& each = prices(f);
+  f.put128({each.http_request + uint128{each.http_request_byte} * number("request_bytes")
+            + uint128{each.http_response_byte} * number("raw_response_bytes")},
+           2);
+}
+
 constexpr uint32_t unknown_curve = 1;
 constexpr uint32_t unknown_key = 2;
 
@@ -149,6 +173,7 @@ constexpr system_call rows[] = {
   {"cost_call", "llI", "", all, cost_call},
   {"cost_create_canister", "I", "", all, cost_create_canister},
   {"cost_http_request", "llI", "", all, cost_http_request},
+  {"cost_http_request_v2", "III", "", all, cost_http_request_v2},
   {"cost_sign_with_ecdsa", "IIiI", "i", all, cost_sign_with_ecdsa},
   {"cost_sign_with_schnorr", "IIiI", "i", all, cost_sign_with_schnorr},
   {"cost_vetkd_derive_key", "IIiI", "i", all, cost_vetkd_derive_key},

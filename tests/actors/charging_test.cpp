@@ -45,6 +45,56 @@ uint128 spent_by(core_driver& actor, auto&& act) {
   return actor.core.spent().value - before;
 }
 
+TEST(Charging, CyclesAreTakenByTheCalleeAndTheRestComesBack) {
+  create_input created;
+  created.charging = true;
+  created.balance = {1'000};
+  core_driver alice{"alice", created};
+  alice.install();
+  call_request from_bob;
+  from_bob.identity = {principal::of_actor("bob"), 1, 50};
+  from_bob.method = "run";
+  from_bob.argument = "accept 30; reply ok";
+  from_bob.attached = {100};
+  alice.feed(std::move(from_bob));
+  EXPECT_EQ(alice.answers.at(50).refunded, cycles{70});
+  EXPECT_EQ(alice.core.balance(), cycles{1'030});
+}
+
+TEST(Charging, AttachedCyclesLeaveTheBalanceAndRefundsAreAddedBeforeTheCallback) {
+  create_input created;
+  created.charging = true;
+  created.balance = {1'000};
+  core_driver alice{"alice", created};
+  alice.install();
+  alice.request("attach 400; call bob {get} {echo} {echo}");
+  EXPECT_EQ(alice.core.balance(), cycles{600});
+  alice.respond(1, reply_value{"ok"}, {150});
+  EXPECT_EQ(alice.core.balance(), cycles{750});
+  EXPECT_EQ(alice.body.seen.back().balance, cycles{750});
+  EXPECT_EQ(alice.body.seen.back().refunded, cycles{150});
+}
+
+TEST(Charging, ARefusedRequestReturnsAllItsCycles) {
+  core_driver alice;
+  alice.install();
+  call_request from_bob;
+  from_bob.identity = {principal::of_actor("bob"), 1, 51};
+  from_bob.method = "nothing";
+  from_bob.attached = {100};
+  alice.feed(std::move(from_bob));
+  EXPECT_EQ(alice.answers.at(51).refunded, cycles{100});
+}
+
+TEST(Charging, WithoutChargingTheBalanceReadsAsALargeConstant) {
+  core_driver alice;
+  alice.install();
+  const auto before = alice.core.balance();
+  alice.request("attach 400; call bob {get} {echo} {echo}");
+  EXPECT_EQ(alice.core.balance(), before);
+  EXPECT_GE(before.value, uint128{1'000'000'000'000});
+}
+
 TEST(Charging, AnInstallationCostsItsBaseAndItsInstructions) {
   core_driver alice{"alice", charged(rich), limited()};
   const auto cost = spent_by(alice, [&] { alice.install("add 0"); });

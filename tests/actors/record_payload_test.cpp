@@ -22,33 +22,6 @@ const principal self = of_bytes("\x01\x02");
 
 // Every byte follows from the format: the limit as u64, then the fields in order.
 TEST(RecordPayload, BytesOfEachKindAreFixed) {
-  change_input install;
-  install.sender = of_bytes("\x04");
-  lifecycle::install_code code;
-  code.mode = lifecycle::install_mode::upgrade;
-  code.heap = lifecycle::heap_policy::keep;
-  code.argument = "DIDL";
-  install.what = code;
-  install.module.fill(0xab);
-  std::string hash;
-  for (int i = 0; i < 32; ++i) hash += "ab";
-  EXPECT_EQ(to_hex(encode_payload(install, 3)), "0300000000000000" // limit
-                                                "010104"           // sender
-                                                "02"               // mode
-                                                "00"               // pre_upgrade is not skipped
-                                                "01"               // the heap is kept
-                                                  + hash + "044449444c");
-
-  EXPECT_EQ(to_hex(encode_payload(change_input{{}, lifecycle::stop{}}, 1)),
-            "0100000000000000" // limit
-            "00"               // the host
-            "03");             // stop
-  EXPECT_EQ(to_hex(encode_payload(change_input{{}, lifecycle::deposit{{7}}}, 1)),
-            "0100000000000000"
-            "00"
-            "06"
-            "07000000000000000000000000000000");
-  EXPECT_EQ(to_hex(encode_payload(memory_low{}, 2)), "0200000000000000");
   EXPECT_EQ(to_hex(encode_payload(fire_timer{}, 0x1122)), "2211000000000000");
   EXPECT_EQ(to_hex(encode_payload(beat{}, 1)), "0100000000000000");
 
@@ -93,6 +66,36 @@ TEST(RecordPayload, BytesOfEachKindAreFixed) {
                                                                      "0163");
 }
 
+TEST(RecordPayload, BytesOfChangesAreFixed) {
+  change_input install;
+  install.sender = of_bytes("\x04");
+  lifecycle::install_code code;
+  code.mode = lifecycle::install_mode::upgrade;
+  code.heap = lifecycle::heap_policy::keep;
+  code.argument = "DIDL";
+  install.what = code;
+  install.module.fill(0xab);
+  std::string hash;
+  for (int i = 0; i < 32; ++i) hash += "ab";
+  EXPECT_EQ(to_hex(encode_payload(install, 3)), "0300000000000000" // limit
+                                                "010104"           // sender
+                                                "02"               // mode
+                                                "00"               // pre_upgrade is not skipped
+                                                "01"               // the heap is kept
+                                                  + hash + "044449444c");
+
+  EXPECT_EQ(to_hex(encode_payload(change_input{{}, lifecycle::stop{}}, 1)),
+            "0100000000000000" // limit
+            "00"               // the host
+            "03");             // stop
+  EXPECT_EQ(to_hex(encode_payload(change_input{{}, lifecycle::deposit{{7}}}, 1)),
+            "0100000000000000"
+            "00"
+            "06"
+            "07000000000000000000000000000000");
+  EXPECT_EQ(to_hex(encode_payload(memory_low{}, 2)), "0200000000000000");
+}
+
 TEST(RecordPayload, ADeviceKindIsNotAnActorsInput) {
   persist::record record;
   record.kind = persist::record_kind::device_run;
@@ -101,34 +104,41 @@ TEST(RecordPayload, ADeviceKindIsNotAnActorsInput) {
   EXPECT_EQ(*decode_device_payload(record), (recorded_device_call{"a", "b"}));
 }
 
-actor_input arbitrary_input() {
-  const auto bytes = [] { return *rc::gen::arbitrary<std::string>(); };
-  const auto amount = [] {
-    return cycles{static_cast<uint128>(*rc::gen::arbitrary<uint64_t>()) << 64
-                  | *rc::gen::arbitrary<uint64_t>()};
-  };
-  const auto text = [] { return *rc::gen::container<std::string>(rc::gen::inRange<char>(0, 127)); };
-  switch (*rc::gen::inRange(0, 8)) {
+byte_string some_bytes() {
+  return *rc::gen::arbitrary<std::string>();
+}
+
+std::string some_text() {
+  return *rc::gen::container<std::string>(rc::gen::inRange<char>(0, 127));
+}
+
+cycles some_cycles() {
+  return {static_cast<uint128>(*rc::gen::arbitrary<uint64_t>()) << 64
+          | *rc::gen::arbitrary<uint64_t>()};
+}
+
+actor_input arbitrary_change() {
+  switch (*rc::gen::element(0, 5, 6, 7)) {
     case 0: {
       change_input change;
-      if (*rc::gen::arbitrary<bool>()) change.sender = of_bytes(bytes().substr(0, 29));
+      if (*rc::gen::arbitrary<bool>()) change.sender = of_bytes(some_bytes().substr(0, 29));
       lifecycle::install_code what;
       what.mode =
         *rc::gen::element(lifecycle::install_mode::install, lifecycle::install_mode::reinstall,
                           lifecycle::install_mode::upgrade);
       what.skip_pre_upgrade = *rc::gen::arbitrary<bool>();
-      what.argument = bytes();
+      what.argument = some_bytes();
       change.what = std::move(what);
       change.module.fill(*rc::gen::arbitrary<uint8_t>());
       return change;
     }
     case 5: {
       create_input created;
-      created.settings.controllers = {self, of_bytes(bytes().substr(0, 29))};
-      created.settings.environment = {{text(), text()}};
+      created.settings.controllers = {self, of_bytes(some_bytes().substr(0, 29))};
+      created.settings.environment = {{some_text(), some_text()}};
       created.settings.wasm_memory_limit = *rc::gen::arbitrary<uint64_t>();
       created.settings.logs = lifecycle::log_visibility::allowed_viewers;
-      created.balance = amount();
+      created.balance = some_cycles();
       created.charging = *rc::gen::arbitrary<bool>();
       created.prices.call_byte = *rc::gen::arbitrary<uint64_t>();
       created.origin = self;
@@ -137,38 +147,45 @@ actor_input arbitrary_input() {
     case 6: {
       lifecycle::change_settings settings;
       if (*rc::gen::arbitrary<bool>()) settings.what.controllers = {self};
-      if (*rc::gen::arbitrary<bool>()) settings.what.environment = {{{text(), text()}}};
-      if (*rc::gen::arbitrary<bool>()) settings.what.reserved_cycles_limit = amount();
+      if (*rc::gen::arbitrary<bool>()) settings.what.environment = {{{some_text(), some_text()}}};
+      if (*rc::gen::arbitrary<bool>()) settings.what.reserved_cycles_limit = some_cycles();
       return change_input{self, std::move(settings)};
     }
-    case 7:
+    default:
       return change_input{{},
                           *rc::gen::element<lifecycle::request>(
                             lifecycle::uninstall_code{}, lifecycle::start{}, lifecycle::remove{},
                             lifecycle::take_snapshot{"id", true}, lifecycle::load_snapshot{"id"},
                             lifecycle::delete_snapshot{"x"}, lifecycle::change_prices{true, {1}})};
+  }
+}
+
+actor_input arbitrary_input() {
+  switch (*rc::gen::inRange(0, 5)) {
+    case 0:
+      return arbitrary_change();
     case 1: {
       call_request request;
-      request.identity.caller = of_bytes(bytes().substr(0, 29));
+      request.identity.caller = of_bytes(some_bytes().substr(0, 29));
       request.identity.epoch = *rc::gen::arbitrary<uint32_t>();
       request.identity.sequence = *rc::gen::arbitrary<uint64_t>();
       request.origin = *rc::gen::element(request_origin::outside, request_origin::actor);
-      request.method = text();
-      request.argument = bytes();
-      request.attached = amount();
+      request.method = some_text();
+      request.argument = some_bytes();
+      request.attached = some_cycles();
       request.deadline_ns = *rc::gen::arbitrary<uint64_t>();
       return request;
     }
     case 2: {
       call_response response;
       response.identity = {self, *rc::gen::arbitrary<uint32_t>(), *rc::gen::arbitrary<uint64_t>()};
-      response.refunded = amount();
-      response.charged = amount();
+      response.refunded = some_cycles();
+      response.charged = some_cycles();
       if (*rc::gen::arbitrary<bool>()) {
-        response.answer = reply_value{bytes()};
+        response.answer = reply_value{some_bytes()};
       } else {
         response.answer =
-          rejected(static_cast<reject_code>(*rc::gen::inRange(1, 7)), text(), text());
+          rejected(static_cast<reject_code>(*rc::gen::inRange(1, 7)), some_text(), some_text());
       }
       return response;
     }

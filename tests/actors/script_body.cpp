@@ -96,6 +96,35 @@ closure script_body::keep(std::string script) {
   return {1, next_};
 }
 
+void script_body::perform_call(std::string_view& rest, run_state& at) {
+  outgoing_call call;
+  call.callee = principal::of_actor(take(rest));
+  call.method = at.method;
+  call.argument = take(rest);
+  auto on_reply = take(rest);
+  auto on_reject = take(rest);
+  auto on_cleanup = take(rest);
+  const auto& facts = at.input.facts;
+  call_price price;
+  if (facts && facts->charging) {
+    price = price_of_call(facts->prices, call.method.size() + call.argument.size(),
+                          limits::reply_bytes_max, facts->callback_instructions_max);
+  }
+  const cycles needed{price.now.value + price.held.value + at.attach.value};
+  if (needed > at.balance || !at.may_call(call.callee)) {
+    at.attach = {};
+    perform(on_reject, at);
+    return;
+  }
+  at.balance.value -= needed.value;
+  call.on_reply = keep(std::move(on_reply));
+  call.on_reject = keep(std::move(on_reject));
+  if (!on_cleanup.empty()) call.on_cleanup = keep(std::move(on_cleanup));
+  call.attached = std::exchange(at.attach, {});
+  call.timeout_seconds = std::exchange(at.wait, std::nullopt);
+  at.output.calls.push_back(std::move(call));
+}
+
 void script_body::perform(const std::string& script, run_state& at) {
   auto& output = at.output;
   for (const auto& step : steps_of(script)) {
@@ -140,32 +169,7 @@ void script_body::perform(const std::string& script, run_state& at) {
       output.cycles_accepted.value += std::min(wanted, left).value;
       at.balance.value += std::min(wanted, left).value;
     } else if (verb == "call") {
-      outgoing_call call;
-      call.callee = principal::of_actor(take(rest));
-      call.method = at.method;
-      call.argument = take(rest);
-      auto on_reply = take(rest);
-      auto on_reject = take(rest);
-      auto on_cleanup = take(rest);
-      const auto& facts = at.input.facts;
-      call_price price;
-      if (facts && facts->charging) {
-        price = price_of_call(facts->prices, call.method.size() + call.argument.size(),
-                              limits::reply_bytes_max, facts->callback_instructions_max);
-      }
-      const cycles needed{price.now.value + price.held.value + at.attach.value};
-      if (needed > at.balance || !at.may_call(call.callee)) {
-        at.attach = {};
-        perform(on_reject, at);
-        continue;
-      }
-      at.balance.value -= needed.value;
-      call.on_reply = keep(std::move(on_reply));
-      call.on_reject = keep(std::move(on_reject));
-      if (!on_cleanup.empty()) call.on_cleanup = keep(std::move(on_cleanup));
-      call.attached = std::exchange(at.attach, {});
-      call.timeout_seconds = std::exchange(at.wait, std::nullopt);
-      output.calls.push_back(std::move(call));
+      perform_call(rest, at);
     } else if (!verb.empty()) {
       throw script_trap{"unknown step " + verb};
     }

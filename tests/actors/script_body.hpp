@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,7 @@ public:
 private:
   struct run_state;
   void perform(const std::string& script, run_state& at);
+  void perform_call(std::string_view& rest, run_state& at);
   std::string script_of(const execution_input& input);
   closure keep(std::string script);
 

@@ -51,6 +51,7 @@ const expected_call table[] = {
   {"cost_call", star_s, "0 where nothing is charged, as all costs"},
   {"cost_create_canister", star_s, ""},
   {"cost_http_request", star_s, ""},
+  {"cost_http_request_v2", star_s, "of `request_bytes` and `raw_response_bytes`"},
   {"cost_sign_with_ecdsa", star_s, ""},
   {"cost_sign_with_schnorr", star_s, ""},
   {"cost_vetkd_derive_key", star_s, "2: there is no such key"},
