@@ -16,6 +16,7 @@
 #include "actors/build/manifest_file.hpp"
 #include "actors/canister_actor.hpp"
 #include "actors/daemon/actor_loader.hpp"
+#include "actors/daemon/module_cache.hpp"
 #include "actors/daemon/stop_signals.hpp"
 #include "actors/host_error.hpp"
 #include "actors/management/management.hpp"

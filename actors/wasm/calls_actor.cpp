@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "actors/wasm/call_frame.hpp"
-#include "base/bytes.hpp"
 #include "base/actor_limits.hpp"
+#include "base/bytes.hpp"
 #include "base/limits.hpp"
 
 // The actor and its surroundings.
