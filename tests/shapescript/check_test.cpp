@@ -145,7 +145,8 @@ TEST(docs, every_program_in_the_pages_is_right_and_formatted) {
   size_t count = 0;
   const std::string open = "```shapescript\n";
   for (const auto& entry :
-       std::filesystem::directory_iterator{MOXZI_SOURCE_DIR "/docs/shapescript"}) {
+       std::filesystem::recursive_directory_iterator{MOXZI_SOURCE_DIR "/docs/shapescript"}) {
+    if (entry.is_directory()) continue;
     const auto page = read_file(entry.path());
     for (auto at = page.find(open); at != page.npos; at = page.find(open, at)) {
       at += open.size();

@@ -18,6 +18,7 @@ def main():
         with open(os.path.join(ROOT, page), encoding="utf-8") as f:
             text = f.read()
         text = re.sub(r"```.*?```", "", text, flags=re.S)
+        text = re.sub(r"(?<!\[)`[^`\n]+`", "", text)  # code, but not a link's own words
         for link in re.findall(r"\]\(([^)\s]+)\)", text):
             if re.match(r"[a-z]+:", link) or link.startswith("#"):
                 continue
