@@ -40,6 +40,8 @@ canister_state::~canister_state() {
 hosted_actor::behavior_type canister_state::make_behavior(hosted_setup_ptr setup) {
   setup_ = std::move(setup);
   harden(self_, setup_->services.log);
+  if (setup_->services.metrics != nullptr)
+    meters_ = setup_->services.metrics->meters_of(setup_->name);
   body_ = setup_->services.factory->make_body(setup_->settings.self);
   core_.emplace(setup_->settings);
   feed(setup_->created);
@@ -49,7 +51,7 @@ hosted_actor::behavior_type canister_state::make_behavior(hosted_setup_ptr setup
     [this](const net::http_call_ptr& what) { call(what); },
     [this](manage_actor& what) { manage(what); },
     [this](code_ready& what) { take_code(what); },
-    [this](execution_ended& what) { feed(std::move(what)); },
+    [this](execution_ended& what) { end(what); },
     [this](wake_atom) { wake(); },
     [this](stop_atom) { stop(); },
   };
@@ -66,14 +68,22 @@ void canister_state::deliver(deliver_request& what) {
       return;
     }
   }
-  origins_.try_emplace(what.request.identity, std::move(what.reply_to));
+  origins_.try_emplace(what.request.identity,
+                       inside_call{std::move(what.reply_to), what.request.method});
   feed(std::move(what.request));
 }
 
 void canister_state::call(const net::http_call_ptr& what) {
   auto request = read_outside_call(*what, target());
   if (!request) return what->sink->answer(http_refusal(request.error()));
-  request->identity = {principal::anonymous(), setup_->settings.epoch, ++outside_calls_};
+  if (request->mode == request_mode::query && !setup_->habits.anonymous_queries
+      && request->identity.caller == principal::anonymous()) {
+    return what->sink->answer(http_refusal(rejected(
+      reject_code::canister_error, "MX512",
+      fmt::format("actor '{}' answers queries only of callers with a name", setup_->name))));
+  }
+  request->identity.epoch |= setup_->settings.epoch;
+  request->identity.sequence = ++outside_calls_;
   origins_.emplace(request->identity, outside_call{what});
   feed(*std::move(request));
 }
@@ -141,6 +151,14 @@ void canister_state::feed(core_input input) {
   act(core_->step(std::move(input), setup_->services.time->unix_ns()));
 }
 
+void canister_state::end(execution_ended& what) {
+  if (meters_) {
+    const auto now = setup_->services.time->monotonic_ns();
+    meters_->executed(now - execution_began_ns_, what.output.instructions);
+  }
+  feed(std::move(what));
+}
+
 void canister_state::wake() {
   alarm_ns_.reset();
   feed(time_passed{});
@@ -185,11 +203,14 @@ void canister_state::answer(std::vector<call_response> answers,
     const auto at = origins_.find(what.identity);
     if (at == origins_.end()) continue;
     if (auto* outside = std::get_if<outside_call>(&at->second)) {
+      if (meters_) meters_->answered(outside->call->method, outcome_of(what.answer));
       auto http = write_outside_answer(*outside->call, what.answer, target());
       leaving.push_back({std::move(outside->call), std::move(http)});
     } else {
+      auto& inside = std::get<inside_call>(at->second);
       guard_caller(what);
-      staying.emplace_back(std::get<caller_actor>(std::move(at->second)), std::move(what));
+      if (meters_) meters_->answered(inside.method, outcome_of(what.answer));
+      staying.emplace_back(std::move(inside.reply_to), std::move(what));
     }
     origins_.erase(at);
   }
@@ -235,6 +256,7 @@ void canister_state::send_calls(std::vector<issued_call> calls) {
 }
 
 void canister_state::execute(start_execution what) {
+  if (meters_) execution_began_ns_ = setup_->services.time->monotonic_ns();
   body_->execute(std::move(what.input), std::move(what.may_call),
                  [self = hosted_actor{self_}](execution_output output) {
                    caf::anon_send(self, execution_ended{std::move(output)});

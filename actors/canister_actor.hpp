@@ -12,6 +12,7 @@
 
 #include "actors/alarm_clock.hpp"
 #include "actors/canister_core.hpp"
+#include "actors/host_metrics.hpp"
 #include "actors/json_interface.hpp"
 #include "actors/messages.hpp"
 #include "actors/outside_call.hpp"
@@ -30,6 +31,7 @@ struct node_services {
   caf::execution_unit* unit = nullptr; ///< where actors run; none: on CAF's scheduler
   code_factory* factory = nullptr;
   std::shared_ptr<spdlog::logger> log;
+  host_metrics* metrics = nullptr; ///< none: nothing is counted
 };
 
 /// What one hosted actor is made of.
@@ -37,6 +39,7 @@ struct hosted_setup {
   std::string name; ///< for logs and people; the principal's text for those without
   core_settings settings;
   create_input created;
+  actor_habits habits;
   node_services services;
   supervisor_actor supervisor; ///< learns of the end
 };
@@ -61,7 +64,12 @@ private:
   struct outside_call {
     net::http_call_ptr call;
   };
-  using origin = std::variant<outside_call, caller_actor>;
+  /// A call of another actor that is not answered yet.
+  struct inside_call {
+    caller_actor reply_to;
+    std::string method;
+  };
+  using origin = std::variant<outside_call, inside_call>;
   /// An answer that leaves the node.
   struct outside_answer {
     net::http_call_ptr call;
@@ -91,6 +99,7 @@ private:
   bool is_own(const call_identity& call) const;
   void send_calls(std::vector<issued_call> calls);
   void execute(start_execution what);
+  void end(execution_ended& what);
   void set_alarm();
   outside_target target() const;
 
@@ -100,6 +109,8 @@ private:
   std::optional<canister_core> core_;
   std::map<call_identity, origin> origins_;
   uint64_t outside_calls_ = 0;
+  std::unique_ptr<actor_meters> meters_;
+  uint64_t execution_began_ns_ = 0; ///< monotonic
   std::optional<uint64_t> alarm_ns_;
   std::deque<manage_actor> changes_; ///< in order; the first one's module may be in the making
   bool compiling_ = false;

@@ -73,10 +73,10 @@ std::optional<uint64_t> canister_core::wake_ns() const noexcept {
     }
   }
   if (run_ != lifecycle::run_status::running || !code_) return at;
-  if (timer_ns_ != 0 && !timer_waits_ && code_->has_entry(entry_kind::timer)) {
+  if (host_.has_timers && timer_ns_ != 0 && !timer_waits_ && code_->has_entry(entry_kind::timer)) {
     consider(std::max(timer_ns_, task_retry_ns_));
   }
-  if (!beat_waits_ && code_->has_entry(entry_kind::heartbeat)) {
+  if (host_.has_heartbeat && !beat_waits_ && code_->has_entry(entry_kind::heartbeat)) {
     consider(std::max(next_beat_ns_, task_retry_ns_));
   }
   return at;
@@ -171,12 +171,13 @@ void canister_core::take(time_passed, core_effects& out) {
     stops_.erase(stops_.begin());
   }
   if (run_ != lifecycle::run_status::running || !code_ || time_ns_ < task_retry_ns_) return;
-  if (timer_ns_ != 0 && timer_ns_ <= time_ns_ && !timer_waits_
+  if (host_.has_timers && timer_ns_ != 0 && timer_ns_ <= time_ns_ && !timer_waits_
       && code_->has_entry(entry_kind::timer)) {
     timer_waits_ = true;
     queue_.emplace_back(fire_timer{});
   }
-  if (!beat_waits_ && next_beat_ns_ <= time_ns_ && code_->has_entry(entry_kind::heartbeat)) {
+  if (host_.has_heartbeat && !beat_waits_ && next_beat_ns_ <= time_ns_
+      && code_->has_entry(entry_kind::heartbeat)) {
     beat_waits_ = true;
     queue_.emplace_back(beat{});
   }

@@ -83,7 +83,9 @@ struct core_settings {
   uint64_t query_instructions_max = limits::query_instructions_max;
   uint64_t install_instructions_max = limits::install_instructions_max;
   uint64_t heap_bytes_max = limits::heap_bytes_max;
-  principal subnet; ///< for `ic0.subnet_self`
+  bool has_heartbeat = true; ///< false: the code's heartbeat is never run
+  bool has_timers = true;    ///< false: its timer never fires
+  principal subnet;          ///< for `ic0.subnet_self`
   byte_string root_key;
 };
 

@@ -4,7 +4,6 @@
 
 #include "actors/candid/did_parser.hpp"
 #include "actors/candid/interface.hpp"
-#include "actors/candid/json.hpp"
 #include "actors/host_error.hpp"
 
 namespace moxzi::actors {
@@ -35,13 +34,8 @@ bool json_interface::has(std::string_view method) const noexcept {
   return interface_->find(method) != nullptr;
 }
 
-result<byte_string> json_interface::read_arguments(std::string_view method,
-                                                   std::string_view json) const {
-  return candid::json_to_arguments(*interface_->find(method), json);
-}
-
-result<std::string> json_interface::write_results(std::string_view method, byte_view reply) const {
-  return candid::reply_to_json(*interface_->find(method), reply);
+const candid::method_type* json_interface::find(std::string_view method) const noexcept {
+  return interface_->find(method);
 }
 
 } // namespace moxzi::actors

@@ -10,12 +10,13 @@
 
 namespace moxzi::candid {
 struct interface;
-}
+struct method_type;
+} // namespace moxzi::candid
 
 namespace moxzi::actors {
 
-/// An actor's methods as JSON: arguments in, results out, at the types of its Candid interface.
-/// Immutable.
+/// An actor's methods with the types of its Candid interface, for reading and writing calls of
+/// them. Immutable.
 class json_interface {
 public:
   /// `did` is the text of a `.did` file with a service; `origin` names it in messages.
@@ -27,11 +28,8 @@ public:
   const std::vector<std::string>& methods() const noexcept;
   bool has(std::string_view method) const noexcept;
 
-  /// The Candid argument of `method` from the JSON array of its arguments. The method exists.
-  result<byte_string> read_arguments(std::string_view method, std::string_view json) const;
-
-  /// The JSON array of the results of `method` from its Candid reply. The method exists.
-  result<std::string> write_results(std::string_view method, byte_view reply) const;
+  /// The types of a method; null: there is none of this name.
+  const candid::method_type* find(std::string_view method) const noexcept;
 
 private:
   json_interface();

@@ -7,19 +7,20 @@
 #include <boost/json.hpp>
 
 #include "actors/json_spans.hpp"
-#include "base/nearest.hpp"
+#include "actors/manifest_reading.hpp"
 #include "base/reject.hpp"
 
 namespace json = boost::json;
 
 namespace moxzi::actors {
 
+using namespace manifest_reading;
+
 namespace {
 
 using std::string_view;
 
 constexpr string_view top_keys[] = {"version", "actors", "device"};
-constexpr string_view actor_keys[] = {"name", "wasm", "did", "id", "args_hex"};
 constexpr string_view device_keys[] = {"kind"};
 
 class category : public std::error_category {
@@ -43,140 +44,8 @@ public:
   }
 };
 
-string_view kind_of(const json::value& value) {
-  switch (value.kind()) {
-    case json::kind::object:
-      return "an object";
-    case json::kind::array:
-      return "an array";
-    case json::kind::string:
-      return "a string";
-    case json::kind::bool_:
-      return "a boolean";
-    case json::kind::null:
-      return "null";
-    default:
-      return "a number";
-  }
-}
-
-// Where a value stands, for messages: the file and the path inside it.
-struct place {
-  string_view file;
-  std::string inside;
-
-  place at(string_view key) const {
-    return {file, inside.empty() ? std::string{key} : fmt::format("{}.{}", inside, key)};
-  }
-  place at(size_t index) const {
-    return {file, fmt::format("{}[{}]", inside, index)};
-  }
-  std::string text() const {
-    return inside.empty() ? std::string{file} : fmt::format("{}: {}", file, inside);
-  }
-};
-
-result<std::string> text_at(const json::value& value, const place& where) {
-  if (!value.is_string())
-    return fail(manifest_errc::wrong_shape, "{}: a string belongs here, not {}", where.text(),
-                kind_of(value));
-  return std::string{value.get_string().c_str(), value.get_string().size()};
-}
-
-result<std::string> path_at(const json::value& value, const place& where) {
-  auto text = text_at(value, where);
-  if (text && (text->empty() || text->find('\0') != std::string::npos))
-    return fail(manifest_errc::bad_value, "{}: a file's path belongs here", where.text());
-  return text;
-}
-
-template <size_t N>
-result<void> check_keys(const json::object& object, const string_view (&known)[N],
-                        const place& where) {
-  for (const auto& member : object) {
-    string_view key{member.key().data(), member.key().size()};
-    if (std::find(std::begin(known), std::end(known), key) == std::end(known))
-      return fail(manifest_errc::unknown_key, "{}: unknown key {}{}", where.text(), json_quote(key),
-                  did_you_mean(key, known));
-  }
-  return {};
-}
-
-// `b/letters.wasm` is the actor `letters`.
-std::string stem_of(string_view path) {
-  auto file = path.substr(path.rfind('/') + 1);
-  return std::string{file.substr(0, file.rfind('.'))};
-}
-
-result<void> check_name(string_view name, const place& where) {
-  if (is_actor_name(name)) return {};
-  return fail(manifest_errc::bad_value,
-              "{}: {} cannot be an actor's name: 1 to 128 bytes without '/', '\\' and control "
-              "characters",
-              where.text(), json_quote(name));
-}
-
-// The text under `key`, or nothing where the key is absent.
-result<std::optional<std::string>> optional_text(const json::object& object, string_view key,
-                                                 const place& where) {
-  const auto* value = object.if_contains({key.data(), key.size()});
-  if (value == nullptr) return std::optional<std::string>{};
-  auto text = text_at(*value, where.at(key));
-  if (!text) return text.error();
-  return std::optional{std::move(*text)};
-}
-
-result<void> read_id(const json::object& object, const place& where, manifest_actor& out) {
-  auto text = optional_text(object, "id", where);
-  if (!text) return text.error();
-  if (!*text) return {};
-  auto id = principal::from_text(**text);
-  if (!id)
-    return fail(manifest_errc::bad_value, "{}: {}", where.at("id").text(), id.error().message);
-  if (id->is_management())
-    return fail(manifest_errc::bad_value, "{}: aaaaa-aa is the management canister's",
-                where.at("id").text());
-  out.id = *id;
-  return {};
-}
-
-result<void> read_args(const json::object& object, const place& where, manifest_actor& out) {
-  auto text = optional_text(object, "args_hex", where);
-  if (!text) return text.error();
-  if (!*text) return {};
-  auto bytes = from_hex(**text);
-  if (!bytes)
-    return fail(manifest_errc::bad_value, "{}: {}", where.at("args_hex").text(),
-                bytes.error().message);
-  out.args = *bytes;
-  return {};
-}
-
-result<manifest_actor> read_object(const json::object& object, const place& where) {
-  if (auto good = check_keys(object, actor_keys, where); !good) return good.error();
-  if (!object.contains("wasm"))
-    return fail(manifest_errc::missing_key, "{}: \"wasm\", the module's file, is missing",
-                where.text());
-  manifest_actor out;
-  auto wasm = path_at(object.at("wasm"), where.at("wasm"));
-  if (!wasm) return wasm.error();
-  out.wasm = *wasm;
-  auto name = optional_text(object, "name", where);
-  if (!name) return name.error();
-  out.name = name->value_or(stem_of(out.wasm));
-  if (auto good = check_name(out.name, where.at("name")); !good) return good.error();
-  if (const auto* did = object.if_contains("did")) {
-    auto path = path_at(*did, where.at("did"));
-    if (!path) return path.error();
-    out.did = *path;
-  }
-  if (auto good = read_id(object, where, out); !good) return good.error();
-  if (auto good = read_args(object, where, out); !good) return good.error();
-  return out;
-}
-
 result<manifest_actor> read_entry(const json::value& value, const place& where) {
-  if (const auto* object = value.if_object()) return read_object(*object, where);
+  if (const auto* object = value.if_object()) return read_actor_object(*object, where);
   if (!value.is_string())
     return fail(manifest_errc::wrong_shape,
                 "{}: an actor is a module's file name or an object, not {}", where.text(),
@@ -296,6 +165,24 @@ std::string position_in(string_view text, size_t at) {
   return fmt::format("{}:{}", line, column);
 }
 
+// The arguments as they are written: the digits of a long number would not survive being read.
+void keep_digits(string_view text, manifest& out) {
+  auto list = skip_json_space(text, 0);
+  if (text[list] == '{') {
+    const auto parts = json_parts(text, list);
+    const auto at = std::find_if(parts.begin(), parts.end(),
+                                 [](const json_span& part) { return part.key == "actors"; });
+    list = at->value;
+  }
+  const auto actors = json_parts(text, list);
+  for (size_t i = 0; i < out.actors.size(); ++i) {
+    if (!out.actors[i].args_json) continue;
+    for (const auto& part : json_parts(text, actors[i].value))
+      if (part.key == "args_json")
+        out.actors[i].args_json = std::string{text.substr(part.value, part.end - part.value)};
+  }
+}
+
 } // namespace
 
 const std::error_category& manifest_category() noexcept {
@@ -340,6 +227,9 @@ result<manifest> parse_manifest(string_view text, string_view path) {
   }
   if (!out) return out;
   if (auto good = check_distinct(out->actors, path); !good) return good.error();
+  const bool has_json = std::any_of(out->actors.begin(), out->actors.end(),
+                                    [](const auto& actor) { return actor.args_json.has_value(); });
+  if (has_json) keep_digits(text, *out);
   return out;
 }
 

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "actors/cycles.hpp"
 #include "actors/principal.hpp"
 #include "base/bytes.hpp"
 #include "base/result.hpp"
@@ -36,13 +39,26 @@ inline std::error_code make_error_code(manifest_errc code) noexcept {
   return {static_cast<int>(code), manifest_category()};
 }
 
+/// What becomes of a hosted actor when its module's file has changed.
+enum class upgrade_policy : uint8_t { automatic, never, reinstall };
+
 /// One hosted actor. Paths are as in the manifest: relative to its folder.
 struct manifest_actor {
   std::string name;
   std::string wasm;
-  std::optional<std::string> did;  ///< without it, the module's own section is used
-  std::optional<principal> id;     ///< instead of the name's principal
-  std::optional<byte_string> args; ///< Candid for `init`, from `args_hex`
+  std::optional<std::string> did;       ///< without it, the module's own section is used
+  std::optional<principal> id;          ///< instead of the name's principal
+  std::optional<byte_string> args;      ///< Candid for `init`, from `args_hex`
+  std::optional<std::string> args_text; ///< the same as Candid text, at the types of `init`
+  std::optional<std::string> args_json; ///< the same as a JSON array
+  std::optional<cycles> balance;        ///< opening balance; none: the daemon's
+  std::optional<std::vector<principal>> controllers; ///< none: the daemon's
+  std::map<std::string, std::string> environment;
+  upgrade_policy upgrade = upgrade_policy::automatic;
+  bool starts = true;            ///< false: it stays stopped until it is started
+  bool heartbeat = true;         ///< false: its heartbeat is never run
+  bool timers = true;            ///< false: its timers never fire
+  bool anonymous_queries = true; ///< false: queries only by callers with a name
   bool operator==(const manifest_actor&) const = default;
 };
 

@@ -55,13 +55,21 @@ struct manage_actor {
   manager_actor reply_to;
 };
 
+/// What an actor's host lets it do.
+struct actor_habits {
+  bool heartbeat = true;
+  bool timers = true;
+  bool anonymous_queries = true; ///< from outside
+};
+
 /// A new actor without code, running. Answered with its principal and `done`.
 struct create_actor {
   std::string name;                    ///< the manifest's; empty for an actor made at run time
   std::optional<principal> id;         ///< none: the name's, or the next one of this node
   lifecycle::settings_change settings; ///< no controllers: the sender
   cycles balance;                      ///< counts where charging is on
-  std::optional<principal> sender;     ///< none: the host
+  actor_habits habits;
+  std::optional<principal> sender; ///< none: the host
   uint64_t token = 0;
   manager_actor reply_to;
 };

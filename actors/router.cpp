@@ -10,9 +10,11 @@
 namespace moxzi::actors {
 
 router_actor::behavior_type router_state::make_behavior(callee_actor management,
-                                                        std::shared_ptr<spdlog::logger> log) {
+                                                        std::shared_ptr<spdlog::logger> log,
+                                                        std::shared_ptr<route_table> table) {
   harden(self_, std::move(log));
   management_ = std::move(management);
+  table_ = std::move(table);
   return {
     [this](net::http_call_ptr& call) { route(std::move(call)); },
     [this](deliver_request& what) { route(what); },
@@ -56,11 +58,13 @@ void router_state::route(deliver_request& what) {
 void router_state::add(const hosted_entry& entry) {
   if (!entry.name.empty()) ids_.insert_or_assign(entry.name, entry.id);
   entries_.insert_or_assign(entry.id, entry);
+  if (table_) table_->put(entry);
 }
 
 void router_state::forget(const principal& id) {
   const auto at = entries_.find(id);
   if (at == entries_.end()) return;
+  if (table_) table_->drop(at->second);
   ids_.erase(at->second.name);
   self_->send(at->second.handle, stop_atom::value);
   entries_.erase(at);
@@ -79,6 +83,13 @@ const hosted_entry* router_state::find(const std::string& name_or_id) const {
 router_actor::behavior_type router(router_state::self_pointer self, callee_actor management,
                                    std::shared_ptr<spdlog::logger> log) {
   return self->state.make_behavior(std::move(management), std::move(log));
+}
+
+router_actor::behavior_type published_router(router_state::self_pointer self,
+                                             callee_actor management,
+                                             std::shared_ptr<spdlog::logger> log,
+                                             std::shared_ptr<route_table> table) {
+  return self->state.make_behavior(std::move(management), std::move(log), std::move(table));
 }
 
 } // namespace moxzi::actors

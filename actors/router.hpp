@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "actors/messages.hpp"
+#include "actors/route_table.hpp"
 
 namespace moxzi::actors {
 
@@ -23,7 +24,8 @@ public:
 
   /// `management` takes the calls to `aaaaa-aa`.
   router_actor::behavior_type make_behavior(callee_actor management,
-                                            std::shared_ptr<spdlog::logger> log);
+                                            std::shared_ptr<spdlog::logger> log,
+                                            std::shared_ptr<route_table> table = nullptr);
 
 private:
   // -- verbs
@@ -36,6 +38,7 @@ private:
 
   self_pointer self_;
   callee_actor management_;
+  std::shared_ptr<route_table> table_; ///< kept up to date; may be null
   std::map<principal, hosted_entry> entries_;
   std::map<std::string, principal> ids_; ///< by name
 };
@@ -43,5 +46,11 @@ private:
 /// The router, knowing nobody yet.
 router_actor::behavior_type router(router_state::self_pointer self, callee_actor management,
                                    std::shared_ptr<spdlog::logger> log);
+
+/// The same, which keeps `table` up to date.
+router_actor::behavior_type published_router(router_state::self_pointer self,
+                                             callee_actor management,
+                                             std::shared_ptr<spdlog::logger> log,
+                                             std::shared_ptr<route_table> table);
 
 } // namespace moxzi::actors

@@ -49,6 +49,9 @@ void supervisor_state::create(create_actor& what) {
   setup->name = what.name.empty() ? id.to_text() : what.name;
   setup->settings = setup_.settings;
   setup->settings.self = id;
+  setup->settings.has_heartbeat = what.habits.heartbeat;
+  setup->settings.has_timers = what.habits.timers;
+  setup->habits = what.habits;
   auto& created = setup->created;
   if (what.sender) created.settings.controllers = {*what.sender};
   lifecycle::apply(what.settings, created.settings);

@@ -16,4 +16,7 @@ public:
 /// The operating system's generator (getrandom).
 std::unique_ptr<entropy> make_system_entropy();
 
+/// The same bytes for the same seed, for tests: SHA-256 of seed and a counter, 32 bytes at a time.
+std::unique_ptr<entropy> make_seeded_entropy(uint64_t seed);
+
 } // namespace moxzi

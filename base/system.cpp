@@ -3,9 +3,11 @@
 #include <sys/random.h>
 
 #include <chrono>
+#include <mutex>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
+#include "base/digest.hpp"
 #include "base/entropy.hpp"
 
 namespace moxzi {
@@ -39,6 +41,32 @@ public:
   }
 };
 
+class seeded_entropy final : public entropy {
+public:
+  explicit seeded_entropy(uint64_t seed) : seed_(seed) {
+    // nop
+  }
+
+  void fill(std::span<uint8_t> bytes) noexcept override {
+    const std::lock_guard lock{mutex_};
+    for (auto& byte : bytes) {
+      if (next_ == block_.size()) {
+        const uint64_t words[] = {seed_, counter_++};
+        block_ = sha256({reinterpret_cast<const char*>(words), sizeof(words)});
+        next_ = 0;
+      }
+      byte = block_[next_++];
+    }
+  }
+
+private:
+  std::mutex mutex_;
+  uint64_t seed_;
+  uint64_t counter_ = 0;
+  sha256_hash block_{};
+  size_t next_ = sizeof(sha256_hash);
+};
+
 } // namespace
 
 std::unique_ptr<clock> make_system_clock() {
@@ -47,6 +75,10 @@ std::unique_ptr<clock> make_system_clock() {
 
 std::unique_ptr<entropy> make_system_entropy() {
   return std::make_unique<system_entropy>();
+}
+
+std::unique_ptr<entropy> make_seeded_entropy(uint64_t seed) {
+  return std::make_unique<seeded_entropy>(seed);
 }
 
 } // namespace moxzi

@@ -12,6 +12,7 @@ find_library(RAPIDCHECK_LIBRARY rapidcheck REQUIRED)
 
 # Debian's CAF brings no CMake files.
 if(MOXZI_WITH_CAF)
+  find_package(prometheus-cpp REQUIRED)
   find_library(CAF_CORE_LIBRARY caf_core REQUIRED)
   find_library(CAF_IO_LIBRARY caf_io REQUIRED)
   add_library(moxzi_caf INTERFACE)

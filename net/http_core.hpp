@@ -3,13 +3,19 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <unordered_map>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "base/entropy.hpp"
+#include "net/call_store.hpp"
+#include "net/client_shares.hpp"
 #include "net/http_call.hpp"
+#include "net/http_counters.hpp"
 #include "net/http_limits.hpp"
 
 namespace moxzi::net {
@@ -21,14 +27,14 @@ using tcp_socket = asio::basic_stream_socket<asio::ip::tcp, asio::io_context::ex
 
 class http_session;
 
-/// What the sessions of one server share. All but `io`, `open` and `closing` belongs to the
-/// server's thread.
+/// What the sessions of one server share. All but `io`, `open`, `closing` and `counters` belongs to
+/// the server's thread.
 ///
 /// A call's sink keeps the core alive (so that an answer can always be posted) but no session; what
 /// is posted keeps neither. So nothing here can be held by itself.
 class http_core : public std::enable_shared_from_this<http_core> {
 public:
-  http_core(http_limits limits, http_handler handler);
+  http_core(http_limits limits, http_handlers handlers, std::shared_ptr<entropy> randomness);
 
   /// Sees to it that `http_session::expire` is called once `deadline` has passed. Deadlines mostly
   /// move away, so one timer for the earliest is enough: it costs a request nothing.
@@ -40,8 +46,18 @@ public:
   /// Ends the idle sessions now and the others by `end`.
   void begin_stop(steady::time_point end);
 
+  /// One call of a client, kept or not, waits no more.
+  void give_back(const client_key& client, bool was_kept);
+  /// The id of a call that is kept from now on in the client's name; empty: no room is left.
+  std::string keep_call(const client_key& client);
+  uint64_t now_ms() const noexcept;
+
   const http_limits limits;
-  http_handler handler;
+  http_handlers handlers;
+  std::shared_ptr<asio::ssl::context> tls; ///< none: plain HTTP
+  call_store store{limits};
+  client_shares shares;
+  http_counters counters;
   bool stopping = false;
   std::atomic<bool> closing{false}; ///< calls get 503; set from any thread
   std::atomic<size_t> open{0};      ///< sessions
@@ -49,6 +65,7 @@ public:
 private:
   void sweep();
 
+  std::shared_ptr<entropy> randomness_;
   // Before `io`: handlers that `io` destroys hold sessions, which look into this.
   std::unordered_map<http_session*, std::shared_ptr<http_session>> sessions_;
 

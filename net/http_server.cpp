@@ -5,10 +5,13 @@
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
+#include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "base/entropy.hpp"
 #include "net/http_core.hpp"
 #include "net/http_session.hpp"
+#include "net/http_tls.hpp"
 
 namespace moxzi::net {
 
@@ -36,13 +39,19 @@ void raise_descriptor_limit(size_t connections_max) {
 /// The listening side. Shares its life with the thread that runs it.
 class http_server::impl : public std::enable_shared_from_this<impl> {
 public:
-  impl(http_server_options options, http_handler handler)
+  impl(http_server_options options, http_handlers handlers)
       : options_(std::move(options)),
-        core_(std::make_shared<http_core>(options_.limits, std::move(handler))) {
+        core_(std::make_shared<http_core>(options_.limits, std::move(handlers),
+                                          make_system_entropy())) {
     // nop
   }
 
   result<uint16_t> listen() {
+    if (options_.tls) {
+      auto made = make_tls_server(*options_.tls);
+      if (!made) return made.error();
+      core_->tls = *std::move(made);
+    }
     error_code ec;
     auto address = asio::ip::make_address(options_.address, ec);
     if (ec)
@@ -79,11 +88,23 @@ public:
 
   /// After the thread has ended: lets go of what the handler holds.
   void release() {
-    core_->handler = nullptr;
+    core_->handlers = {};
   }
 
   size_t connections() const noexcept {
     return core_->open;
+  }
+
+  http_numbers numbers() const noexcept {
+    const auto& counted = core_->counters;
+    http_numbers out;
+    out.requests = counted.requests;
+    for (size_t i = 0; i < out.answers.size(); ++i) out.answers[i] = counted.answers[i];
+    out.connections_accepted = counted.connections_accepted;
+    out.connections_refused = counted.connections_refused;
+    out.connections_open = core_->open;
+    out.calls_kept = counted.calls_kept;
+    return out;
   }
 
 private:
@@ -111,14 +132,34 @@ private:
   void admit(tcp_socket socket) {
     error_code ignored;
     socket.set_option(asio::ip::tcp::no_delay{true}, ignored);
-    auto open = core_->open.load();
-    if (open >= options_.limits.connections_max + refused_connections_max) return;
+    auto& counted = core_->counters;
+    ++counted.connections_accepted;
+    auto why = refusal_of_one_more(socket);
+    if (!why.empty()) {
+      ++counted.connections_refused;
+      if (core_->open >= options_.limits.connections_max + refused_connections_max) return;
+    }
     auto session = std::make_shared<http_session>(std::move(socket), core_);
     core_->add(session);
-    if (open >= options_.limits.connections_max)
-      session->start_refused();
-    else
+    if (why.empty())
       session->start();
+    else
+      session->start_refused(std::move(why));
+  }
+
+  // Why this connection is one too many; empty if it is not.
+  std::string refusal_of_one_more(const tcp_socket& socket) const {
+    const auto& limits = options_.limits;
+    if (core_->open >= limits.connections_max)
+      return fmt::format("more than {} connections are open", limits.connections_max);
+    error_code ec;
+    const auto peer = socket.remote_endpoint(ec);
+    if (!ec
+        && core_->shares.of(key_of(peer.address())).connections
+             >= limits.connections_per_client_max)
+      return fmt::format("more than {} connections are open from this address",
+                         limits.connections_per_client_max);
+    return {};
   }
 
   http_server_options options_;
@@ -127,8 +168,8 @@ private:
   asio::steady_timer pause_{core_->io};
 };
 
-http_server::http_server(http_server_options options, http_handler handler)
-    : impl_(std::make_shared<impl>(std::move(options), std::move(handler))) {
+http_server::http_server(http_server_options options, http_handlers handlers)
+    : impl_(std::make_shared<impl>(std::move(options), std::move(handlers))) {
   // nop
 }
 
@@ -147,14 +188,19 @@ void http_server::refuse_calls() noexcept {
 }
 
 void http_server::stop(uint32_t grace_ms) noexcept {
-  if (!thread_.joinable()) return;
-  impl_->stop(grace_ms);
-  thread_.join();
+  if (thread_.joinable()) {
+    impl_->stop(grace_ms);
+    thread_.join();
+  }
   impl_->release();
 }
 
 size_t http_server::connections() const noexcept {
   return impl_->connections();
+}
+
+http_numbers http_server::numbers() const noexcept {
+  return impl_->numbers();
 }
 
 } // namespace moxzi::net

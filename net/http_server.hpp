@@ -3,12 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "base/result.hpp"
 #include "net/http_call.hpp"
+#include "net/http_counters.hpp"
 #include "net/http_limits.hpp"
+#include "net/tls_files.hpp"
 
 namespace moxzi::net {
 
@@ -16,16 +19,18 @@ struct http_server_options {
   std::string address = "127.0.0.1";
   uint16_t port = 7000; ///< 0 = any free one
   http_limits limits = {};
+  std::optional<tls_files> tls = {}; ///< none: plain HTTP
 };
 
 /// The HTTP server: routes, limits and time-outs of `docs/http.md`, on one thread of its own.
 ///
-/// A call becomes one `http_call` for the handler; its answer may come from any thread, at any
-/// time, and the first counts: the actor's, or 504 at the deadline. Requests of one connection are
-/// answered in order. Nothing a client sends ends more than its own connection.
+/// A call becomes one `http_call` for the handler, a page or command one `node_request`; its answer
+/// may come from any thread, at any time, and the first counts: the actor's, or 504 at the
+/// deadline. Requests of one connection are answered in order. Nothing a client sends ends more
+/// than its own connection.
 class http_server {
 public:
-  http_server(http_server_options options, http_handler handler);
+  http_server(http_server_options options, http_handlers handlers);
   http_server(const http_server&) = delete;
   http_server& operator=(const http_server&) = delete;
   /// Stops.
@@ -45,6 +50,9 @@ public:
 
   /// Connections open now.
   size_t connections() const noexcept;
+
+  /// What it has done so far. Thread-safe.
+  http_numbers numbers() const noexcept;
 
 private:
   class impl;

@@ -2,13 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core/buffers_to_string.hpp>
-#include <boost/beast/core/string.hpp>
-#include <boost/beast/http/status.hpp>
+#include <boost/asio/buffer.hpp>
 #include <fmt/format.h>
 
 namespace beast = boost::beast;
@@ -38,70 +33,20 @@ std::string_view view_of(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
-// True if the request line ends in a version of HTTP, though not in one of ours.
-bool names_a_version(std::string_view header) {
-  auto line = header.substr(0, header.find('\r'));
-  auto target = line.find(' ');
-  auto space = line.find(' ', target + 1);
-  if (target == std::string_view::npos || space == std::string_view::npos) return false;
-  auto version = line.substr(space + 1);
-  auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  return version.size() == 8 && version.substr(0, 5) == "HTTP/" && is_digit(version[5])
-         && version[6] == '.' && is_digit(version[7]);
-}
+} // namespace
 
 http_answer answer_of(const refusal& why) {
   return {.status = why.status, .body = to_json(why.why)};
 }
 
-// The sink of one call. If it goes without having been used, its client still gets an answer.
-class call_sink : public answer_sink {
-public:
-  call_sink(std::shared_ptr<http_core> core, std::weak_ptr<http_session> session,
-            std::shared_ptr<answer_gate> gate, uint64_t number)
-      : core_(std::move(core)), session_(std::move(session)), gate_(std::move(gate)),
-        number_(number) {
-    // nop
-  }
-
-  ~call_sink() override {
-    if (answered_) return;
-    answer(core_->closing
-             ? answer_of(server_stopping())
-             : http_answer{.status = 500,
-                           .body = to_json({reject_code::sys_fatal,
-                                            "the call was lost inside the server", "MX191"})});
-  }
-
-  void answer(http_answer what) noexcept override {
-    if (answered_.exchange(true)) return;
-    auto written = gate_->write(number_, what);
-    if (written.taken && written.rest.empty()) return;
-    if (written.taken) {
-      asio::post(core_->io,
-                 [session = session_, number = number_, rest = std::move(written.rest)]() mutable {
-                   if (auto target = session.lock()) target->deliver_rest(number, std::move(rest));
-                 });
-      return;
-    }
-    asio::post(core_->io, [session = session_, number = number_, what = std::move(what)]() mutable {
-      if (auto target = session.lock()) target->deliver(number, std::move(what));
-    });
-  }
-
-private:
-  std::shared_ptr<http_core> core_;
-  std::weak_ptr<http_session> session_;
-  std::shared_ptr<answer_gate> gate_;
-  uint64_t number_;
-  std::atomic<bool> answered_{false};
-};
-
-} // namespace
-
 http_session::http_session(tcp_socket socket, std::shared_ptr<http_core> core)
-    : socket_(std::move(socket)), core_(std::move(core)), scan_(core_->limits) {
-  // nop
+    : stream_(std::move(socket), core->tls.get()), core_(std::move(core)), scan_(core_->limits) {
+  boost::system::error_code ec;
+  const auto peer = stream_.socket().remote_endpoint(ec);
+  if (ec) return; // gone already
+  client_ = key_of(peer.address());
+  is_loopback_ =
+    peer.address().is_loopback() || client_ == key_of(asio::ip::address_v4::loopback());
 }
 
 http_session::~http_session() {
@@ -110,15 +55,22 @@ http_session::~http_session() {
 
 void http_session::start() {
   set_deadline(milliseconds{core_->limits.header_timeout_ms});
+  if (stream_.is_tls()) return shake_hands();
   read_more();
 }
 
-void http_session::start_refused() {
-  refuse(
-    {503,
-     {reject_code::sys_transient,
-      fmt::format("more than {} connections are open", core_->limits.connections_max), "MX291"},
-     {}});
+void http_session::start_refused(std::string why) {
+  // Without a handshake there is nothing to be said.
+  if (stream_.is_tls()) return close();
+  refuse({503, {reject_code::sys_transient, std::move(why), "MX291"}, {}});
+}
+
+void http_session::shake_hands() {
+  stream_.async_handshake([self = shared_from_this()](const boost::system::error_code& ec) {
+    if (self->phase_ == phase::closed) return;
+    if (ec) return self->close();
+    self->read_more();
+  });
 }
 
 // -- time ---------------------------------------------------------------------
@@ -131,7 +83,7 @@ void http_session::set_deadline(steady::duration from_now) {
 void http_session::expire() {
   note_answer();
   if (const auto now = steady::now(); deadline_ > now) return core_->watch(deadline_);
-  if (phase_ == phase::waiting && call_deadline_ > steady::now()) return wait_for_answer();
+  if (phase_ == phase::waiting && call_deadline_ > steady::now()) return watch_gate();
   auto slow = bad_request(408, "MX006", "the request did not come in time");
   switch (phase_) {
     case phase::header:
@@ -140,12 +92,7 @@ void http_session::expire() {
     case phase::body:
       return refuse(slow);
     case phase::waiting:
-      if (core_->stopping) return deliver(number_, answer_of(server_stopping()));
-      return deliver(number_,
-                     answer_of({504,
-                                {reject_code::sys_unknown,
-                                 "no answer within the call's time-out; the call goes on", "MX691"},
-                                {}}));
+      return time_out();
     case phase::writing:
     case phase::lingering:
     case phase::closed:
@@ -168,7 +115,7 @@ void http_session::read_more() {
   if (reading_) return; // since the last call
   reading_ = true;
   auto room = phase_ == phase::header || phase_ == phase::waiting ? read_bytes : read_body_bytes;
-  socket_.async_read_some(buffer_.prepare(room),
+  stream_.async_read_some(buffer_.prepare(room),
                           [self = shared_from_this()](const boost::system::error_code& ec,
                                                       size_t size) { self->on_read(ec, size); });
 }
@@ -237,42 +184,18 @@ void http_session::parse_header() {
   const auto& request = parser_->get();
   head_only_ = request.method() == http::verb::head;
   keep_alive_ = request.keep_alive() && !core_->stopping;
-  if (auto refused = check_fields()) return refuse(*refused);
+  facts_ = read_fields(request, request.version(), core_->limits);
+  if (facts_.refused) return refuse(*facts_.refused);
   route_ = find_route(view_of(request.method_string()), view_of(request.target()), core_->limits);
   if (parser_->is_done()) return dispatch();
   phase_ = phase::body;
   body_start_ = steady::now();
   body_bytes_ = 0;
   set_deadline(milliseconds{core_->limits.header_timeout_ms});
-  if (request.count(http::field::expect) == 0 || buffer_.size() != 0) return take_body();
+  if (!facts_.expects_continue || buffer_.size() != 0) return take_body();
   if (const auto* refused = boost::variant2::get_if<refusal>(&route_))
     return refuse(*refused); // spares the client its body
   send_continue();
-}
-
-// What Beast lets pass and another reader of the same bytes might see differently.
-std::optional<refusal> http_session::check_fields() const {
-  const auto& request = parser_->get();
-  auto bad = [](const char* why) { return bad_request(400, "MX003", why); };
-  auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  auto length = request[http::field::content_length];
-  auto coding = request[http::field::transfer_encoding];
-  if (request.count(http::field::content_length) > 1
-      || !std::all_of(length.begin(), length.end(), is_digit))
-    return bad("the content length is not one number");
-  if (request.count(http::field::transfer_encoding) > 1
-      || (!coding.empty() && !beast::iequals(coding, "chunked")))
-    return bad("the only transfer encoding this server takes is chunked");
-  if (request.count(http::field::transfer_encoding) == 1
-      && (coding.empty() || request.version() < 11))
-    return bad("a transfer encoding has no place in this request");
-  if (request.count(http::field::host) > 1
-      || (request.version() == 11 && request.count(http::field::host) == 0))
-    return bad("an HTTP/1.1 request has one Host field");
-  auto expect = request[http::field::expect];
-  if (!expect.empty() && !beast::iequals(expect, "100-continue"))
-    return bad_request(417, "MX003", "the only expectation this server meets is 100-continue");
-  return std::nullopt;
 }
 
 refusal http_session::describe(const boost::system::error_code& ec) const {
@@ -290,12 +213,12 @@ refusal http_session::describe(const boost::system::error_code& ec) const {
 
 void http_session::send_continue() {
   static constexpr std::string_view text = "HTTP/1.1 100 Continue\r\n\r\n";
-  asio::async_write(socket_, asio::buffer(text),
-                    [self = shared_from_this()](const boost::system::error_code& ec, size_t) {
-                      if (self->phase_ != phase::body) return;
-                      if (ec) return self->close();
-                      self->read_more();
-                    });
+  stream_.async_write(asio::buffer(text),
+                      [self = shared_from_this()](const boost::system::error_code& ec, size_t) {
+                        if (self->phase_ != phase::body) return;
+                        if (ec) return self->close();
+                        self->read_more();
+                      });
 }
 
 void http_session::take_body() {
@@ -320,74 +243,6 @@ void http_session::take_body() {
 
 // -- answering ----------------------------------------------------------------
 
-void http_session::dispatch() {
-  if (const auto* refused = boost::variant2::get_if<refusal>(&route_)) return respond(*refused);
-  if (auto* target = boost::variant2::get_if<call_route>(&route_)) return call(std::move(*target));
-  respond({.body = R"({"status":"ok"})"});
-}
-
-void http_session::call(call_route&& target) {
-  if (core_->closing) return respond(server_stopping());
-  auto& request = parser_->get();
-  if (request.method() != http::verb::post && !request.body().empty())
-    return respond(bad_request(400, "MX003", "arguments come by POST"));
-  auto timeout_ms = core_->limits.call_timeout_ms;
-  for (const char* name : {"timeout_ms", "timeout-ms"}) {
-    if (request.count(name) == 0) continue;
-    auto value = read_timeout(view_of(request[name]), core_->limits);
-    if (const auto* refused = boost::variant2::get_if<refusal>(&value)) return respond(*refused);
-    timeout_ms = boost::variant2::get<uint32_t>(value);
-  }
-  phase_ = phase::waiting;
-  ++number_;
-  call_deadline_ = steady::now() + milliseconds{target.timeout_ms.value_or(timeout_ms)};
-  wait_for_answer();
-  auto out = std::make_shared<http_call>();
-  out->kind = target.kind;
-  out->actor = std::move(target.actor);
-  out->method = std::move(target.method);
-  out->body = std::move(request.body());
-  out->sink = std::make_shared<call_sink>(core_, weak_from_this(), gate_, number_);
-  core_->handler(std::move(out));
-}
-
-// Where the next request can be read for, the answer need not go through this thread.
-void http_session::wait_for_answer() {
-  deadline_ = call_deadline_;
-  if (keep_alive_ && !head_only_ && parser_->get().version() == 11 && buffer_.size() == 0) {
-    // Looks now and then whether the answer has gone out, and so the connection is idle.
-    const auto idle = steady::now() + milliseconds{core_->limits.idle_timeout_ms};
-    deadline_ = std::min(deadline_, idle);
-    gate_->open(number_, socket_.native_handle());
-    read_more();
-  }
-  core_->watch(deadline_);
-}
-
-// Whatever happens while an answer is awaited: it may have gone out before that.
-void http_session::note_answer() {
-  if (phase_ != phase::waiting) return;
-  const auto written = gate_->shut();
-  if (!written) return;
-  begin_request();
-  deadline_ = *written + milliseconds{core_->limits.idle_timeout_ms};
-  core_->watch(deadline_);
-}
-
-void http_session::deliver(uint64_t number, http_answer answer) {
-  if (number != number_) return;
-  note_answer();
-  if (phase_ == phase::waiting) respond(std::move(answer));
-}
-
-void http_session::deliver_rest(uint64_t number, std::string rest) {
-  if (phase_ != phase::waiting || number != number_) return;
-  phase_ = phase::writing;
-  header_out_ = std::move(rest);
-  body_out_.clear();
-  write_out();
-}
-
 void http_session::respond(const refusal& why) {
   respond(answer_of(why), why.allow);
 }
@@ -395,12 +250,13 @@ void http_session::respond(const refusal& why) {
 void http_session::refuse(const refusal& why) {
   keep_alive_ = false;
   boost::system::error_code ignored;
-  socket_.cancel(ignored);
+  stream_.socket().cancel(ignored);
   respond(answer_of(why), why.allow);
 }
 
 void http_session::respond(http_answer answer, std::string_view allow) {
   phase_ = phase::writing;
+  core_->counters.count(answer.status);
   if (core_->stopping) keep_alive_ = false;
   body_out_ = std::move(answer.body);
   std::string_view connection;
@@ -419,12 +275,11 @@ void http_session::write_out() {
                  ? last_answer_time
                  : milliseconds{core_->limits.header_timeout_ms
                                 + body_out_.size() * 1'000 / answer_bytes_per_second_min});
-  asio::async_write(socket_,
-                    std::array{asio::const_buffer{header_out_.data(), header_out_.size()},
-                               asio::const_buffer{body_out_.data(), body_out_.size()}},
-                    [self = shared_from_this()](const boost::system::error_code& ec, size_t) {
-                      self->on_written(ec);
-                    });
+  stream_.async_write(std::array{asio::const_buffer{header_out_.data(), header_out_.size()},
+                                 asio::const_buffer{body_out_.data(), body_out_.size()}},
+                      [self = shared_from_this()](const boost::system::error_code& ec, size_t) {
+                        self->on_written(ec);
+                      });
 }
 
 void http_session::on_written(const boost::system::error_code& ec) {
@@ -457,21 +312,27 @@ void http_session::next_request() {
 // Closing with unread bytes would reset the connection, and the client might lose the answer.
 void http_session::linger() {
   phase_ = phase::lingering;
-  boost::system::error_code ignored;
-  socket_.shutdown(tcp_socket::shutdown_send, ignored);
   parser_.reset();
   buffer_.clear();
   set_deadline(linger_time);
-  read_more();
+  stream_.end_writing(
+    [self = shared_from_this()](const boost::system::error_code&) { self->close(); });
+  if (!stream_.is_tls()) read_more();
 }
 
 void http_session::close() noexcept {
   if (phase_ == phase::closed) return;
+  auto self = shared_from_this();
+  note_answer();
+  if (phase_ == phase::waiting && is_call_) {
+    place_->is_detached = true; // the call goes on
+    is_call_ = false;
+  }
+  place_.reset();
   phase_ = phase::closed;
   gate_->shut();
-  auto self = shared_from_this();
   boost::system::error_code ignored;
-  socket_.close(ignored);
+  stream_.socket().close(ignored);
   core_->remove(this);
 }
 

@@ -19,13 +19,41 @@ struct health_route {
   bool operator==(const health_route&) const = default;
 };
 
-/// `/call-json/<actor>/<method>` and `/query-json/<actor>/<method>`, percent-decoded.
+/// What a caller may ask for beside the call itself: in the URL or as fields of the header.
+struct call_options {
+  std::optional<uint32_t> timeout_ms;
+  std::optional<std::string> sender; ///< a principal's text
+  std::optional<std::string> cycles; ///< decimal digits
+  std::optional<bool> is_async;
+  std::optional<bool> is_lenient;
+  std::optional<bool> blob_base64;
+  bool operator==(const call_options&) const = default;
+};
+
+/// `/call-json/<actor>/<method>`, `/query-json/…`, `/call/…`, `/query/…`, percent-decoded.
 struct call_route {
   call_kind kind = call_kind::update;
+  bool is_json = true; ///< else the content type decides
   std::string actor;
   std::string method;
-  std::optional<uint32_t> timeout_ms; ///< of the query string
+  call_options options; ///< of the query string
   bool operator==(const call_route&) const = default;
+};
+
+/// `GET /calls/<id>`: what became of a call.
+struct result_route {
+  std::string call_id;
+  bool operator==(const result_route&) const = default;
+};
+
+/// A page about the node or an actor, or a command.
+struct node_route {
+  node_question what = node_question::status;
+  std::string actor;
+  std::string section;
+  uint64_t from = 0;
+  std::string cycles;
+  bool operator==(const node_route&) const = default;
 };
 
 /// Why a request is answered without asking anybody.
@@ -36,14 +64,18 @@ struct refusal {
   bool operator==(const refusal&) const = default;
 };
 
-using route = boost::variant2::variant<refusal, health_route, call_route>;
+using route = boost::variant2::variant<refusal, health_route, call_route, result_route, node_route>;
 
 /// Finds the route of a request. `target` is in origin form (`/path?query`) or absolute form.
 route find_route(std::string_view method, std::string_view target, const http_limits& limits);
 
-/// Reads a `timeout_ms`: 1 to the limit.
-boost::variant2::variant<refusal, uint32_t> read_timeout(std::string_view text,
-                                                         const http_limits& limits);
+/// Takes one option of a call. Refused: a value that cannot be, an option given twice.
+std::optional<refusal> set_option(call_options& out, std::string_view name, std::string_view value,
+                                  const http_limits& limits);
+
+/// The name of the option that a field of the header gives, or nothing: `Timeout-Ms` is
+/// `timeout_ms`.
+std::string_view option_of_field(std::string_view field) noexcept;
 
 /// Undoes percent-encoding; nothing if an escape is malformed or the result is no UTF-8 text
 /// without control characters.

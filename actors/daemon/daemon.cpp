@@ -4,21 +4,24 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include <caf/all.hpp>
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include "actors/build/manifest_file.hpp"
 #include "actors/canister_actor.hpp"
 #include "actors/daemon/actor_loader.hpp"
+#include "actors/daemon/keeper.hpp"
+#include "actors/daemon/log.hpp"
 #include "actors/daemon/module_cache.hpp"
 #include "actors/daemon/stop_signals.hpp"
 #include "actors/host_error.hpp"
+#include "actors/host_metrics.hpp"
 #include "actors/management/management.hpp"
 #include "actors/pool_unit.hpp"
 #include "actors/router.hpp"
@@ -70,15 +73,6 @@ std::filesystem::path folder_of_program() {
   return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
-std::shared_ptr<spdlog::logger> make_log(const std::string& level) {
-  auto log =
-    std::make_shared<spdlog::logger>("moxzid", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  log->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
-  log->set_level(spdlog::level::from_str(level));
-  log->flush_on(spdlog::level::info);
-  return log;
-}
-
 /// CAF as this node wants it: a thread a core, short turns, workers that are woken for their work.
 class node_config : public caf::actor_system_config {
 public:
@@ -95,13 +89,32 @@ public:
   }
 };
 
+/// The server as the keeper sees it, which may outlast it.
+class http_view {
+public:
+  void show(const net::http_server* server) {
+    const std::lock_guard lock{mutex_};
+    server_ = server;
+  }
+  net::http_numbers numbers() {
+    const std::lock_guard lock{mutex_};
+    return server_ == nullptr ? net::http_numbers{} : server_->numbers();
+  }
+
+private:
+  std::mutex mutex_;
+  const net::http_server* server_ = nullptr;
+};
+
 /// A node: everything that lives as long as the daemon, in the order of construction.
 class node {
 public:
   explicit node(const daemon_options& options)
-      : options_(options), log_(make_log(options.log_level)), time_(make_system_clock()),
-        randomness_(make_system_entropy()), journal_(limits::memory_journal_bytes_max),
-        alarms_(*time_), unit_(system_, pool_.handle()), system_(config_) {
+      : options_(options), log_(make_log(options.log_level, options.log_json)),
+        time_(make_system_clock()),
+        randomness_(options.seed ? make_seeded_entropy(*options.seed) : make_system_entropy()),
+        journal_(limits::memory_journal_bytes_max), alarms_(*time_), unit_(system_, pool_.handle()),
+        system_(config_) {
     // nop
   }
 
@@ -111,13 +124,20 @@ public:
   }
 
   result<void> start(const stop_signals& signals);
+  /// Reads everything that a start would read, and says what there is.
+  result<void> check();
+  /// Reads the manifest again, upgrades what has changed, starts what is new.
+  void reload();
   void stop();
 
 private:
   result<void> open_device(const std::string& kind);
   result<void> load();
   void spawn();
-  result<void> host(loaded_actor actor);
+  void spawn_keeper();
+  result<void> host(const loaded_actor& actor);
+  managed ask(const loaded_actor& actor, lifecycle::request what,
+              std::optional<prepared_code> code = {});
   result<void> listen();
 
   daemon_options options_;
@@ -131,6 +151,8 @@ private:
   std::shared_ptr<wasm_engine> engine_;
   std::unique_ptr<wasm_factory> factory_;
   std::vector<loaded_actor> loaded_;
+  host_defaults defaults_;
+  host_metrics metrics_;
   std::string device_kind_;
   device::backend_info device_info_;
   std::unique_ptr<device::backend> backend_;
@@ -139,17 +161,21 @@ private:
   std::unique_ptr<device::device_thread> device_thread_;
   device::device_worker_actor device_;
   management_actor management_;
+  std::shared_ptr<route_table> routes_ = std::make_shared<route_table>();
+  std::shared_ptr<http_view> http_view_ = std::make_shared<http_view>();
   router_actor router_;
   supervisor_actor supervisor_;
+  keeper_actor keeper_;
   std::unique_ptr<net::http_server> http_;
 };
 
 result<void> node::start(const stop_signals& signals) {
   if (auto loaded = load(); !loaded) return loaded;
   spawn();
-  for (auto& actor : loaded_) {
+  spawn_keeper();
+  for (const auto& actor : loaded_) {
     if (signals.asked()) return {};
-    if (auto hosted = host(std::move(actor)); !hosted) return hosted;
+    if (auto hosted = host(actor); !hosted) return hosted;
   }
   loaded_.clear();
   if (!device_kind_.empty()) {
@@ -174,7 +200,14 @@ result<void> node::load() {
   if (!manifest) return manifest.error();
   const auto kind = options_.device ? options_.device : manifest->device;
   if (kind && *kind != "none") {
-    if (auto opened = open_device(*kind); !opened) return opened;
+    if (auto opened = open_device(*kind); !opened) {
+      if (options_.device) return opened;
+      // It was not the command line that asked.
+      constexpr std::string_view flag = "--device ";
+      std::string_view why = opened.error().message;
+      if (why.starts_with(flag)) why.remove_prefix(flag.size());
+      return error{opened.error().code, fmt::format("{}: device.kind {}", options_.manifest, why)};
+    }
   }
   auto engine = wasm_engine::make();
   if (!engine) return engine.error();
@@ -182,9 +215,11 @@ result<void> node::load() {
   wasm_factory_options making;
   making.pool = pool_.handle();
   making.heap_bytes_max = std::min(options_.heap_bytes_max, limits::heap_bytes_max);
+  making.stable_bytes_max = std::min(options_.stable_bytes_max, limits::stable_bytes_max);
   making.compile = [cache = module_cache{options_.cache_folder, limits::cached_modules_max},
                     engine = engine_](byte_view wasm) { return cache.get(wasm, *engine); };
   factory_ = std::make_unique<wasm_factory>(std::move(making));
+  defaults_ = {options_.balance, options_.controllers, public_ids(*manifest)};
   for (const auto& entry : manifest->actors) {
     auto actor = load_actor(entry, *factory_);
     if (!actor) return actor.error();
@@ -205,69 +240,111 @@ void node::spawn() {
   }
   management_ = management::spawn_management(
     system_, {device_, &journal_, time_.get(), randomness_.get(), log_});
-  router_ = system_.spawn(router, callee_actor{management_}, log_);
+  router_ = system_.spawn(published_router, callee_actor{management_}, log_, routes_);
   supervisor_setup setup;
   setup.router = router_;
   setup.management = management_;
-  setup.services = {router_,  management_, &journal_,      time_.get(),
-                    &alarms_, &unit_,      factory_.get(), log_};
+  setup.services = {router_, management_,    &journal_, time_.get(), &alarms_,
+                    &unit_,  factory_.get(), log_,      &metrics_};
+  setup.charging = options_.balance.value > 0;
   set_limits(setup.settings, options_.instructions_max);
   setup.settings.heap_bytes_max = std::min(options_.heap_bytes_max, limits::heap_bytes_max);
   supervisor_ = system_.spawn(supervisor, std::move(setup));
 }
 
-result<void> node::host(loaded_actor actor) {
+// From the daemon's own thread, which may wait.
+managed node::ask(const loaded_actor& actor, lifecycle::request what,
+                  std::optional<prepared_code> code) {
   caf::scoped_actor self{system_};
-  const auto manager = caf::actor_cast<manager_actor>(self);
-  create_actor create;
-  create.name = actor.name;
-  create.id = actor.id;
-  create.reply_to = manager;
+  manage_actor request;
+  request.target = actor.id;
+  request.what = std::move(what);
+  request.code = std::move(code);
+  request.token = 1;
+  request.reply_to = caf::actor_cast<manager_actor>(self);
+  self->send(supervisor_, std::move(request));
+  managed answer;
+  self->receive([&](managed& what_came) { answer = std::move(what_came); },
+                caf::after(install_patience) >> [] {});
+  return answer;
+}
+
+result<void> node::host(const loaded_actor& actor) {
+  caf::scoped_actor self{system_};
+  auto create = creation_of(actor, defaults_);
+  create.reply_to = caf::actor_cast<manager_actor>(self);
   self->send(supervisor_, std::move(create));
+  std::optional<rejection> refused;
+  self->receive(
+    [&](managed& created) {
+      if (auto* why = std::get_if<rejection>(&created.answer)) refused = std::move(*why);
+    },
+    caf::after(install_patience) >> [] {});
+  if (refused) return fail(host_errc::bad_module, "actor '{}': {}", actor.name, refused->message);
   lifecycle::install_code install;
-  install.argument = std::move(actor.install_argument);
-  install.did = std::move(actor.did);
-  manage_actor manage;
-  manage.target = actor.id;
-  manage.what = std::move(install);
-  manage.code = actor.code;
-  manage.token = 1;
-  manage.reply_to = manager;
-  self->send(supervisor_, std::move(manage));
-  const rejection* refused = nullptr;
-  managed report;
-  const auto take = [&](managed& what) {
-    report = std::move(what);
-    refused = std::get_if<rejection>(&report.answer);
-  };
-  const auto patience = caf::after(install_patience) >> [&] {
-    report.token = 1;
+  install.argument = actor.install_argument;
+  install.did = actor.did;
+  const auto installed = ask(actor, std::move(install), actor.code);
+  caf::anon_send(keeper_, kept_of(actor, defaults_));
+  if (installed.token == 0) {
     log_->warn("install_slow actor={} seconds={}", actor.name, install_patience.count());
-  };
-  do {
-    self->receive(take, patience);
-    if (refused != nullptr && report.token == 0) {
-      return fail(host_errc::bad_module, "actor '{}': {}", actor.name, refused->message);
-    }
-  } while (report.token == 0);
-  if (refused != nullptr) {
-    log_->error("install_failed actor={} reason={}", actor.name, json_quote(refused->message));
-  } else if (report.target == actor.id) {
+    return {};
+  }
+  if (const auto* why = std::get_if<rejection>(&installed.answer)) {
+    log_->error("install_failed actor={} reason={}", actor.name, json_quote(why->message));
+    return {};
+  }
+  if (!actor.entry.starts) ask(actor, lifecycle::stop{});
+  say("{}  {}  {} {}{}", actor.name, actor.id.to_text(), actor.methods,
+      actor.methods == 1 ? "method" : "methods", actor.entry.starts ? "" : "  stopped");
+  return {};
+}
+
+void node::spawn_keeper() {
+  keeper_setup setup;
+  setup.supervisor = supervisor_;
+  setup.factory = factory_.get();
+  setup.metrics = &metrics_;
+  setup.time = time_.get();
+  setup.manifest = options_.manifest;
+  setup.defaults = defaults_;
+  setup.facts.version = MOXZI_VERSION;
+  setup.facts.started_ns = time_->monotonic_ns();
+  setup.facts.device = device_kind_;
+  setup.facts.device_threads = device_info_.threads;
+  setup.facts.charging = options_.balance.value > 0;
+  setup.http = [view = http_view_] { return view->numbers(); };
+  setup.log = log_;
+  keeper_ = system_.spawn<caf::detached>(keeper, std::move(setup));
+}
+
+result<void> node::check() {
+  if (auto loaded = load(); !loaded) return loaded;
+  if (options_.tls)
+    if (auto good = net::check_tls_files(*options_.tls); !good) return good;
+  for (const auto& actor : loaded_)
     say("{}  {}  {} {}", actor.name, actor.id.to_text(), actor.methods,
         actor.methods == 1 ? "method" : "methods");
-  }
   return {};
+}
+
+void node::reload() {
+  caf::anon_send(keeper_, reload_atom::value);
 }
 
 result<void> node::listen() {
   net::http_server_options options;
   options.address = options_.address;
   options.port = options_.port;
-  http_ = std::make_unique<net::http_server>(std::move(options), net::send_to(router_, &unit_));
+  options.tls = options_.tls;
+  http_ = std::make_unique<net::http_server>(
+    std::move(options), net::http_handlers{calls_to(routes_, router_, &unit_), net::ask(keeper_)});
   const auto port = http_->start();
   if (!port) return port.error();
+  http_view_->show(http_.get());
   const bool is_v6 = options_.address.find(':') != std::string::npos;
-  say("listening on http://{}{}{}:{}", is_v6 ? "[" : "", options_.address, is_v6 ? "]" : "", *port);
+  say("listening on {}://{}{}{}:{}", options_.tls ? "https" : "http", is_v6 ? "[" : "",
+      options_.address, is_v6 ? "]" : "", *port);
   return {};
 }
 
@@ -281,6 +358,9 @@ void node::stop() {
                   caf::after(std::chrono::milliseconds{limits::stop_budget_ms}) >> [] {});
   }
   if (http_) http_->stop();
+  http_view_->show(nullptr);
+  if (keeper_) caf::anon_send(keeper_, stop_atom::value);
+  keeper_ = nullptr;
   if (device_) {
     caf::anon_send_exit(device_, caf::exit_reason::user_shutdown);
     device_ = nullptr;
@@ -296,10 +376,14 @@ void node::stop() {
 int run_daemon(const daemon_options& options) {
   stop_signals signals{limits::stop_budget_ms};
   node hosting{options};
+  if (options.only_check) {
+    const auto checked = hosting.check();
+    return checked ? exit_ok : refuse(checked.error());
+  }
   const auto started = hosting.start(signals);
   if (started) {
     while (!signals.wait(forever_ms)) {
-      // nop
+      if (signals.take_reload()) hosting.reload();
     }
   }
   hosting.stop();

@@ -3,8 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "actors/cycles.hpp"
+#include "actors/principal.hpp"
 #include "base/limits.hpp"
+#include "net/tls_files.hpp"
 
 namespace moxzi::actors {
 
@@ -13,11 +17,18 @@ struct daemon_options {
   std::string manifest = "actors.json";
   std::string address = "127.0.0.1";
   uint16_t port = 7000;
+  std::optional<net::tls_files> tls;
   std::optional<std::string> device; ///< none: the manifest's, if it names one
   uint64_t device_seed = 0;
   uint64_t instructions_max = limits::update_instructions_max;
   uint64_t heap_bytes_max = limits::heap_bytes_max;
+  uint64_t stable_bytes_max = limits::stable_bytes_max;
+  cycles balance;               ///< of a new actor; more than none: charging is on
+  std::optional<uint64_t> seed; ///< of what is random for actors; none: the system's
+  std::vector<principal> controllers;
   std::string log_level = "info";
+  bool log_json = false;
+  bool only_check = false;  ///< read everything, host nothing
   std::string cache_folder; ///< of compiled modules; empty = none
 };
 

@@ -17,6 +17,7 @@ sigset_t stop_set() {
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGHUP);
   return set;
 }
 
@@ -36,8 +37,9 @@ stop_signals::~stop_signals() {
 
 bool stop_signals::wait(uint32_t limit_ms) {
   std::unique_lock lock{mutex_};
-  return changed_.wait_for(lock, std::chrono::milliseconds{limit_ms},
-                           [this] { return asked_.load(); });
+  changed_.wait_for(lock, std::chrono::milliseconds{limit_ms},
+                    [this] { return asked_.load() || reload_.load(); });
+  return asked_;
 }
 
 void stop_signals::run() {
@@ -46,6 +48,14 @@ void stop_signals::run() {
   std::chrono::steady_clock::time_point give_up;
   while (!ended_) {
     const int signal = sigtimedwait(&set, nullptr, &slice);
+    if (signal == SIGHUP) {
+      {
+        const std::lock_guard lock{mutex_};
+        reload_ = true;
+      }
+      changed_.notify_all();
+      continue;
+    }
     if (asked_) {
       if (signal > 0) std::_Exit(128 + signal);
       if (std::chrono::steady_clock::now() >= give_up) std::_Exit(EXIT_SUCCESS);

@@ -8,8 +8,9 @@
 
 namespace moxzi::actors {
 
-/// SIGTERM and SIGINT, taken by a thread of its own. The first one asks for a clean stop; if the
-/// process has not ended `budget_ms` later, or at a second signal, it ends at once.
+/// SIGTERM, SIGINT and SIGHUP, taken by a thread of its own. The first of the former two asks for a
+/// clean stop; if the process has not ended `budget_ms` later, or at a second signal, it ends at
+/// once. SIGHUP asks for the manifest to be read again.
 ///
 /// Made before any other thread, since it blocks the signals in all threads that come after.
 class stop_signals {
@@ -23,14 +24,19 @@ public:
   bool asked() const noexcept {
     return asked_;
   }
-  /// Waits until a stop is asked for, at most `limit_ms`. True if it was.
+  /// Waits until a stop or a reload is asked for, at most `limit_ms`. True if a stop was.
   bool wait(uint32_t limit_ms);
+  /// True once after each SIGHUP (several at once count as one).
+  bool take_reload() noexcept {
+    return reload_.exchange(false);
+  }
 
 private:
   void run();
 
   uint32_t budget_ms_;
   std::atomic<bool> asked_{false};
+  std::atomic<bool> reload_{false};
   std::atomic<bool> ended_{false};
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -24,9 +24,13 @@ void wait_a_little() {
   ::poll(nullptr, 0, 1);
 }
 
-raw_client::raw_client(uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+raw_client::raw_client(uint16_t port, uint8_t host) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
+  if (host != 1) {
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + host);
+    EXPECT_EQ(::bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  }
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
@@ -121,8 +125,41 @@ void echo(const http_call_ptr& call) {
                          call->actor, call->method, call->body)});
 }
 
-running_server::running_server(http_handler handler, http_limits limits)
-    : server({.port = 0, .limits = limits}, std::move(handler)), port(server.start().value()) {
+void echo_node(const node_request_ptr& what) {
+  what->sink->answer({.body = fmt::format("{} {} {} {} {} {}", static_cast<int>(what->what),
+                                          what->actor, what->section, what->from, what->cycles,
+                                          what->is_local ? "local" : "remote")});
+}
+
+std::function<void(http_call_ptr)> held_calls::handler() {
+  return [this](http_call_ptr call) {
+    const std::lock_guard guard{mutex};
+    calls.push_back(std::move(call));
+  };
+}
+
+size_t held_calls::size() {
+  const std::lock_guard guard{mutex};
+  return calls.size();
+}
+
+http_call_ptr held_calls::take() {
+  const std::lock_guard guard{mutex};
+  auto out = calls.front();
+  calls.erase(calls.begin());
+  return out;
+}
+
+std::string call_id_of(const std::string& body) {
+  const std::string key = "\"call_id\":\"";
+  const auto at = body.rfind(key);
+  if (at == std::string::npos) return "none";
+  return body.substr(at + key.size(), body.find('"', at + key.size()) - at - key.size());
+}
+
+running_server::running_server(std::function<void(http_call_ptr)> call, http_limits limits)
+    : server({.port = 0, .limits = limits}, {std::move(call), echo_node}),
+      port(server.start().value()) {
   // nop
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "net/http_server.hpp"
 
@@ -27,7 +30,8 @@ struct response {
 /// A blocking client on a raw socket: what a test writes is what goes out.
 class raw_client {
 public:
-  explicit raw_client(uint16_t port);
+  /// `host` is the last part of the loopback address that it comes from: 127.0.0.`host`.
+  explicit raw_client(uint16_t port, uint8_t host = 1);
   raw_client(const raw_client&) = delete;
   raw_client& operator=(const raw_client&) = delete;
   ~raw_client();
@@ -59,9 +63,26 @@ std::string post(std::string_view target, std::string_view body, std::string_vie
 /// Answers `<kind> <actor> <method> <body>`, at once.
 void echo(const http_call_ptr& call);
 
+/// Answers `<number of the question> <actor> <section> <from> <cycles> local|remote`, at once.
+void echo_node(const node_request_ptr& what);
+
+/// Keeps calls until the test answers them.
+struct held_calls {
+  std::function<void(http_call_ptr)> handler();
+  size_t size();
+  /// The one that came first.
+  http_call_ptr take();
+
+  std::mutex mutex;
+  std::vector<http_call_ptr> calls;
+};
+
+/// The last `"call_id":"…"` of an answer's body.
+std::string call_id_of(const std::string& body);
+
 /// A running server; `port` is where.
 struct running_server {
-  explicit running_server(http_handler handler = echo, http_limits limits = {});
+  explicit running_server(std::function<void(http_call_ptr)> call = echo, http_limits limits = {});
   http_server server;
   uint16_t port;
 };

@@ -1,7 +1,6 @@
 #include "net/http_server.hpp"
 
 #include <atomic>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -12,32 +11,6 @@
 using namespace moxzi;
 using namespace moxzi::net;
 using namespace moxzi::net::test;
-
-namespace {
-
-// Keeps calls until the test answers them.
-struct held_calls {
-  http_handler handler() {
-    return [this](http_call_ptr call) {
-      std::lock_guard guard{mutex};
-      calls.push_back(std::move(call));
-    };
-  }
-  size_t size() {
-    std::lock_guard guard{mutex};
-    return calls.size();
-  }
-  http_call_ptr take() {
-    std::lock_guard guard{mutex};
-    auto out = calls.front();
-    calls.erase(calls.begin());
-    return out;
-  }
-  std::mutex mutex;
-  std::vector<http_call_ptr> calls;
-};
-
-} // namespace
 
 TEST(http_server, hands_a_call_over_as_it_came) {
   running_server s;
@@ -194,7 +167,7 @@ TEST(http_server, takes_headers_and_targets_of_the_limit_and_no_byte_more) {
   EXPECT_EQ(status(with_target(limits::http_target_bytes_max + 1)), 414);
 }
 
-TEST(http_server, answers_504_at_the_deadline_and_drops_the_late_answer) {
+TEST(http_server, answers_504_at_the_deadline_and_keeps_the_late_answer) {
   held_calls held;
   running_server s{held.handler()};
   raw_client client{s.port};
@@ -207,7 +180,17 @@ TEST(http_server, answers_504_at_the_deadline_and_drops_the_late_answer) {
     ASSERT_TRUE(r);
     EXPECT_EQ(r->status, 504);
     EXPECT_GE(now_ms() - start, 19);
-    held.take()->sink->answer({.body = "late"});
+    const auto id = call_id_of(r->body);
+    client.send("GET /calls/" + id + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_EQ(client.read()->body, R"({"status":"processing"})");
+    held.take()->sink->answer({.status = 422, .body = "late"});
+    ASSERT_TRUE(eventually([&] {
+      client.send("GET /calls/" + id + " HTTP/1.1\r\nHost: x\r\n\r\n");
+      r = client.read();
+      return r->status != 202;
+    }));
+    EXPECT_EQ(r->status, 422);
+    EXPECT_EQ(r->body, "late");
   }
   client.send("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(client.read()->body, R"({"status":"ok"})");
@@ -429,11 +412,11 @@ TEST(http_server, stopping_answers_what_is_open_and_closes_the_rest) {
 
 TEST(http_server, says_why_it_cannot_listen) {
   running_server s;
-  http_server second{{.port = s.port}, echo};
+  http_server second{{.port = s.port}, {echo, echo_node}};
   auto port = second.start();
   ASSERT_FALSE(port);
   EXPECT_EQ(port.error().message,
             "cannot listen on 127.0.0.1:" + std::to_string(s.port) + ": Address already in use");
-  http_server nowhere{{.address = "localhost.", .port = 0}, echo};
+  http_server nowhere{{.address = "localhost.", .port = 0}, {echo, echo_node}};
   EXPECT_EQ(nowhere.start().error().message, "'localhost.' is no IP address to listen on");
 }

@@ -1,5 +1,6 @@
 #include "net/http_target.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -11,12 +12,28 @@ namespace {
 
 const http_limits bounds;
 
+std::string described(const call_options& options) {
+  std::string out;
+  if (options.timeout_ms) out += " " + std::to_string(*options.timeout_ms);
+  if (options.is_async) out += *options.is_async ? " async" : " sync";
+  if (options.is_lenient) out += *options.is_lenient ? " lenient" : " strict";
+  if (options.blob_base64) out += *options.blob_base64 ? " base64" : " hex";
+  if (options.sender) out += " from " + *options.sender;
+  if (options.cycles) out += " with " + *options.cycles;
+  return out;
+}
+
 std::string found(std::string_view method, std::string_view target) {
   auto route = find_route(method, target, bounds);
   if (auto* call = variant2::get_if<call_route>(&route))
-    return (call->kind == call_kind::update ? "call " : "query ") + call->actor + " " + call->method
-           + (call->timeout_ms ? " " + std::to_string(*call->timeout_ms) : "");
+    return (call->kind == call_kind::update ? "call " : "query ")
+           + std::string{call->is_json ? "" : "candid "} + call->actor + " " + call->method
+           + described(call->options);
   if (variant2::holds_alternative<health_route>(route)) return "health";
+  if (auto* result = variant2::get_if<result_route>(&route)) return "result " + result->call_id;
+  if (auto* node = variant2::get_if<node_route>(&route))
+    return "node " + std::to_string(static_cast<int>(node->what)) + " " + node->actor + " "
+           + node->section + " " + std::to_string(node->from) + " " + node->cycles;
   const auto& why = variant2::get<refusal>(route);
   return std::to_string(why.status) + " " + why.why.message
          + (why.allow.empty() ? "" : " [" + std::string{why.allow} + "]");
@@ -28,7 +45,7 @@ int status(std::string_view method, std::string_view target) {
 
 } // namespace
 
-TEST(http_target, finds_the_three_routes) {
+TEST(http_target, finds_the_routes_of_calls) {
   EXPECT_EQ(found("POST", "/call-json/letters/learn"), "call letters learn");
   EXPECT_EQ(found("POST", "/query-json/letters/count"), "query letters count");
   EXPECT_EQ(found("GET", "/query-json/letters/count"), "query letters count");
@@ -36,6 +53,49 @@ TEST(http_target, finds_the_three_routes) {
   EXPECT_EQ(found("GET", "/health"), "health");
   EXPECT_EQ(found("HEAD", "/health?"), "health");
   EXPECT_EQ(found("GET", "http://localhost:7000/health"), "health");
+  EXPECT_EQ(found("POST", "/call/letters/learn"), "call candid letters learn");
+  EXPECT_EQ(found("GET", "/query/letters/count"), "query candid letters count");
+  EXPECT_EQ(found("GET", "/calls/0123"), "result 0123");
+}
+
+TEST(http_target, finds_the_pages_and_commands) {
+  const auto node = [](node_question what, std::string_view rest) {
+    return fmt::format("node {} {}", static_cast<int>(what), rest);
+  };
+  using q = node_question;
+  EXPECT_EQ(found("GET", "/actors"), node(q::actors, "  0 "));
+  EXPECT_EQ(found("HEAD", "/actors/a"), node(q::actor, "a  0 "));
+  EXPECT_EQ(found("GET", "/actors/a/did"), node(q::did, "a  0 "));
+  EXPECT_EQ(found("GET", "/actors/a/logs?from=18446744073709551615"),
+            node(q::logs, "a  18446744073709551615 "));
+  EXPECT_EQ(found("GET", "/actors/a/metadata/candid%3Aservice"),
+            node(q::metadata, "a candid:service 0 "));
+  EXPECT_EQ(found("GET", "/status"), node(q::status, "  0 "));
+  EXPECT_EQ(found("GET", "/metrics"), node(q::metrics, "  0 "));
+  EXPECT_EQ(found("POST", "/admin/a/upgrade"), node(q::upgrade, "a  0 "));
+  EXPECT_EQ(found("POST", "/admin/a/reinstall"), node(q::reinstall, "a  0 "));
+  EXPECT_EQ(found("POST", "/admin/a/stop"), node(q::stop, "a  0 "));
+  EXPECT_EQ(found("POST", "/admin/a/start"), node(q::start, "a  0 "));
+  EXPECT_EQ(found("POST", "/admin/topup/a?cycles=5"), node(q::topup, "a  0 5"));
+  EXPECT_EQ(status("POST", "/admin/topup/a"), 400);
+  for (auto bad : {"/actors/a/logs?from=-1", "/actors/a/logs?from=", "/actors/a/logs?to=1",
+                   "/actors/a/logs?from=1&from=1", "/actors?x=1", "/admin/a/stop?cycles=1"})
+    EXPECT_EQ(status(std::string_view{bad}.starts_with("/admin") ? "POST" : "GET", bad), 400)
+      << bad;
+  EXPECT_EQ(status("GET", "/admin/a/stop"), 405);
+  EXPECT_EQ(status("POST", "/actors/a"), 405);
+  EXPECT_EQ(status("POST", "/admin/a/explode"), 404);
+}
+
+TEST(http_target, reads_the_options_of_a_call) {
+  EXPECT_EQ(found("POST", "/call/a/m?async=1&blob=base64&lenient=1&sender=2vxsx-fae&cycles=007"),
+            "call candid a m async lenient base64 from 2vxsx-fae with 007");
+  EXPECT_EQ(found("POST", "/call-json/a/m?async=0&blob=hex&lenient=0"), "call a m sync strict hex");
+  for (auto bad : {"async", "async=true", "async=1&async=1", "timeout_ms=1&timeout_ms=1",
+                   "timeout_ms=1&timeout_ms=2", "blob=x", "lenient=2", "cycles=", "cycles=1.5",
+                   "cycles=-1", "cycles=340282366920938463463374607431768211456",
+                   "sender=", "sender=ABC", "sender=a b", "Async=1"})
+    EXPECT_EQ(status("POST", std::string{"/call-json/a/m?"} + bad), 400) << bad;
 }
 
 TEST(http_target, decodes_percent_escapes_in_names) {
@@ -55,8 +115,9 @@ TEST(http_target, refuses_other_methods_saying_which_are_taken) {
 
 TEST(http_target, an_unknown_path_is_answered_with_the_nearest_known_one) {
   EXPECT_EQ(found("POST", "/call_json/a/m"),
-            "404 no such route: /call_json/a/m; did you mean 'call-json'?; there are POST "
-            "/call-json/<actor>/<method>, POST /query-json/<actor>/<method> and GET /health");
+            "404 no such route: /call_json/a/m; did you mean 'call-json'?; calls go to POST "
+            "/call-json/<actor>/<method> and POST /query-json/<actor>/<method>, pages are GET "
+            "/actors, /status, /metrics and /health");
   for (auto unknown : {"/", "//", "/call-json", "/call-json/", "/call-json/a", "/call-json/a/",
                        "/call-json//m", "/call-json/a/m/", "/call-json/a/m/n", "/health/",
                        "/HEALTH", "/call-json/a//m", "//call-json/a/m"})

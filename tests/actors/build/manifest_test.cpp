@@ -1,5 +1,6 @@
 #include "actors/manifest.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,6 +57,49 @@ TEST(manifest, keeps_id_arguments_and_device) {
   EXPECT_EQ(m->actors[0].id, principal::anonymous());
   EXPECT_EQ(m->actors[0].args, (byte_string{"DIDL\0\0", 6}));
   EXPECT_EQ(m->device, "burn:cpu");
+}
+
+TEST(manifest, reads_what_an_actor_starts_with) {
+  auto m = parse_manifest(R"json({"actors": [
+    {"wasm": "a.wasm.gz", "args": "(1 : nat, true)", "cycles": 5, "upgrade": "never",
+     "controllers": ["2vxsx-fae"], "env": {"A": "1", "B": ""}, "start": false,
+     "queries": {"anonymous": false}, "heartbeat": false, "timers": false},
+    {"wasm": "b.wasm", "args_json": [ 123456789012345678901234567890, {"x":1.0} ],
+     "cycles": "340282366920938463463374607431768211"},
+    "c.wasm"]})json",
+                          "actors.json");
+  ASSERT_TRUE(m) << m.error().message;
+  const auto& a = m->actors[0];
+  EXPECT_EQ(a.name, "a");
+  EXPECT_EQ(a.args_text, "(1 : nat, true)");
+  EXPECT_EQ(a.balance, cycles{5});
+  EXPECT_EQ(a.upgrade, upgrade_policy::never);
+  EXPECT_EQ(a.controllers, std::vector{principal::anonymous()});
+  EXPECT_EQ(a.environment, (std::map<std::string, std::string>{{"A", "1"}, {"B", ""}}));
+  EXPECT_FALSE(a.starts);
+  EXPECT_FALSE(a.anonymous_queries);
+  EXPECT_FALSE(a.heartbeat);
+  EXPECT_FALSE(a.timers);
+  // The digits as they stand: no double could hold them.
+  EXPECT_EQ(m->actors[1].args_json, "[ 123456789012345678901234567890, {\"x\":1.0} ]");
+  EXPECT_TRUE(m->actors[1].balance->value / 1'000'000'000'000'000'000u == 340'282'366'920'938'463u);
+  EXPECT_EQ(m->actors[2], (manifest_actor{.name = "c", .wasm = "c.wasm"}));
+}
+
+TEST(manifest, refuses_values_that_cannot_be) {
+  const auto one = [](std::string_view rest) {
+    return reading(fmt::format(R"([{{"wasm": "a.wasm", {}}}])", rest));
+  };
+  EXPECT_THAT(one(R"("args": "", "args_hex": "")"), HasSubstr("only one of \"args\""));
+  EXPECT_THAT(one(R"("args_json": {})"), HasSubstr("[0].args_json: an array belongs here"));
+  for (auto amount : {"-1", "1.5", "1e3", R"("")", R"("-1")", "true", "1000000000000000000000000"})
+    EXPECT_THAT(one(fmt::format(R"("cycles": {})", amount)), HasSubstr("cycles are a whole number"))
+      << amount;
+  EXPECT_THAT(one(R"("upgrade": "nevr")"), HasSubstr("did you mean 'never'?"));
+  EXPECT_THAT(one(R"("controllers": ["x"])"), HasSubstr("[0].controllers[0]: "));
+  EXPECT_THAT(one(R"("env": {"A": 1})"), HasSubstr("[0].env.A: a string belongs here"));
+  EXPECT_THAT(one(R"("start": 1)"), HasSubstr("[0].start: true or false belongs here"));
+  EXPECT_THAT(one(R"("queries": {"anon": true})"), HasSubstr("unknown key \"anon\""));
 }
 
 TEST(manifest, an_unknown_key_is_named_with_the_nearest_known_one) {
