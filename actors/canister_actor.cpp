@@ -3,7 +3,10 @@
 #include <utility>
 
 #include "actors/candid/decode.hpp"
+#include "actors/candid/did_parser.hpp"
+#include "actors/candid/encode.hpp"
 #include "actors/candid/errc.hpp"
+#include "actors/candid/text.hpp"
 #include "actors/harden.hpp"
 #include "actors/http_status.hpp"
 
@@ -184,6 +187,7 @@ void canister_state::act(core_effects effects) {
   send_calls(std::move(effects.calls));
   for (const auto query : effects.ended_queries) body_->end_query(query);
   if (effects.clears_body) body_->clear();
+  if (effects.forgets_space) forget_space();
   if (effects.removed) self_->send(setup_->supervisor, setup_->settings.self);
   if (effects.execute) execute(*std::move(effects.execute));
   if (stopping_ && !core_->busy()) {
@@ -253,6 +257,21 @@ void canister_state::send_calls(std::vector<issued_call> calls) {
       self_->send(setup_->services.calls, std::move(what));
     }
   }
+}
+
+// As a call of the actor's own would, so that it is recorded as one; nobody waits for the answer.
+void canister_state::forget_space() {
+  static const auto argument = [] {
+    const auto types = candid::parse_types("(record { everything : opt bool })");
+    const auto values = candid::text_to_values(*types, "(record { everything = opt true })");
+    return *candid::encode(*types, *values);
+  }();
+  call_request request;
+  request.identity = {setup_->settings.self, setup_->settings.epoch, 0};
+  request.method = "moxzi_device_delete";
+  request.argument = argument;
+  self_->send(setup_->services.management, deliver_request{principal{}, std::move(request),
+                                                           caf::actor_cast<caller_actor>(self_)});
 }
 
 void canister_state::execute(start_execution what) {

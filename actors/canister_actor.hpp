@@ -98,6 +98,7 @@ private:
   /// A call of the actor to itself.
   bool is_own(const call_identity& call) const;
   void send_calls(std::vector<issued_call> calls);
+  void forget_space();
   void execute(start_execution what);
   void end(execution_ended& what);
   void set_alarm();

@@ -190,6 +190,12 @@ void canister_core::take(shut_down, core_effects& out) {
     refuse_change(changes_.front(), "MX509", "ends with its node", out);
     changes_.pop_front();
   }
+  for (const auto& stop : stops_) {
+    change_input asked;
+    asked.token = stop.token;
+    refuse_change(asked, "MX509", "ends with its node", out);
+  }
+  stops_.clear();
 }
 
 void canister_core::take(execution_ended ended, core_effects& out) {

@@ -67,6 +67,8 @@ struct core_effects {
   std::vector<uint64_t> ended_queries;
   /// The body is to `clear` itself.
   bool clears_body = false;
+  /// What the actor has on the device goes with its code.
+  bool forgets_space = false;
   /// The actor has been deleted: it only refuses from now on.
   bool removed = false;
   /// To be executed; `execution_ended` follows. Never asked for while another one runs.

@@ -165,6 +165,7 @@ void canister_core::drop_code(core_effects& out) {
   stable_bytes_ = 0;
   low_memory_ = low_hook::off;
   out.clears_body = true;
+  out.forgets_space = true;
 }
 
 void canister_core::change(const lc::start&, change_input& input, core_effects& out) {
@@ -360,6 +361,7 @@ void canister_core::finish_new_code(const change_input& change, execution_output
     constexpr lc::change::kind kinds[] = {lc::change::kind::install, lc::change::kind::reinstall,
                                           lc::change::kind::upgrade};
     what = kinds[static_cast<size_t>(install->mode)];
+    out.forgets_space = install->mode == lc::install_mode::reinstall;
   }
   note_change(what, change.sender, load != nullptr ? load->id : byte_string{});
 }

@@ -26,7 +26,8 @@ void canister_core::end_inspection(const execution_output& output, core_effects&
   } else if (life_ == life::ended) {
     refuse(request, *why_not(request), out);
   } else {
-    run_request(std::move(request), entry_kind::update, out);
+    const bool is_update = code_->find_method(request.method) == method_mode::update;
+    run_request(std::move(request), is_update ? entry_kind::update : entry_kind::query, out);
   }
 }
 

@@ -11,6 +11,21 @@ namespace {
 
 constexpr uint64_t query_call_bit = uint64_t{1} << 63;
 
+// The actor's own limit of its heap is not for callbacks, so that what was begun can be ended, nor
+// for queries, whose heap is given back.
+bool is_limited(entry_kind kind) noexcept {
+  switch (kind) {
+    case entry_kind::init:
+    case entry_kind::upgrade:
+    case entry_kind::update:
+    case entry_kind::heartbeat:
+    case entry_kind::timer:
+      return true;
+    default:
+      return false;
+  }
+}
+
 } // namespace
 
 void canister_core::start(create_input input, core_effects& out) {
@@ -93,6 +108,13 @@ void canister_core::start(call_request request, core_effects& out) {
                   out);
   }
   const auto kind = *mode == method_mode::update ? entry_kind::update : entry_kind::query;
+  if (kind == entry_kind::update && heap_bytes_ > heap_limit()) {
+    return refuse(request,
+                  rejected(reject_code::canister_error, "MX539",
+                           fmt::format("Canister {} has a heap of {} bytes and may have {}",
+                                       host_.self.to_text(), heap_bytes_, heap_limit())),
+                  out);
+  }
   const bool is_inspected = is_update && !replayed_limit_
                             && request.origin == request_origin::outside
                             && code_->has_entry(entry_kind::inspect);
@@ -189,7 +211,8 @@ void canister_core::start(memory_low, core_effects& out) {
 
 void canister_core::run_task(entry_kind kind, actor_input task, core_effects& out) {
   const auto instructions_max = limit_of(kind);
-  const auto held = hold(instructions_max);
+  const bool is_too_large = is_limited(kind) && heap_bytes_ > heap_limit() && !replayed_limit_;
+  const auto held = is_too_large ? std::nullopt : hold(instructions_max);
   if (!held) {
     task_retry_ns_ = time_ns_ + limits::task_retry_ns;
     return;
@@ -292,7 +315,7 @@ void canister_core::execute(execution_input input, uint64_t context, core_effect
   input.time_ns = time_ns_;
   input.balance = balance();
   input.facts = facts_;
-  input.heap_bytes_max = heap_limit();
+  input.heap_bytes_max = is_limited(input.kind) ? heap_limit() : host_.heap_bytes_max;
   input.canister_version = version_;
   input.status = static_cast<uint8_t>(run_);
   input.global_timer_ns = timer_ns_;

@@ -127,7 +127,11 @@ bool wasm_body::refuse(const error& why) {
 bool wasm_body::begin() {
   const auto& input = state_.input;
   use(now_);
-  if (now_.heap) now_.heap->set_limit(input.heap_bytes_max);
+  // An upgrade's limit is for the new code.
+  const bool is_upgrade = input.kind == entry_kind::upgrade;
+  if (now_.heap) {
+    now_.heap->set_limit(is_upgrade ? options_.heap_bytes_max : input.heap_bytes_max);
+  }
   switch (input.kind) {
     case entry_kind::init:
       return begin_new_code();
@@ -296,6 +300,7 @@ result<void> wasm_body::replace_code() {
   }
   if (keeps_heap) {
     now_ = {code, std::move(old_->heap), nullptr, {}};
+    now_.heap->set_limit(input.heap_bytes_max);
     use(now_);
   } else if (auto set = set_up(code); !set) {
     return set;

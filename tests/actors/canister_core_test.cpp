@@ -276,6 +276,7 @@ TEST(CanisterCore, AnInspectionDecidesAboutRequestsFromOutsideOnly) {
   alice.body.entries = {entry_kind::inspect};
   alice.install();
   EXPECT_EQ(alice.answer(alice.request("reply ok")), "reply: ok");
+  EXPECT_EQ(alice.answer(alice.request("get", "look")), "reply: 0"); // a query as an update, too
   alice.body.accepts = false;
   EXPECT_THAT(alice.answer(alice.request("reply ok")), HasSubstr("4 MX406: "));
   call_request from_bob;

@@ -322,6 +322,25 @@ TEST(Lifecycle, LittleMemoryIsToldOnceEachTimeItHappens) {
   EXPECT_EQ(alice.records.back().kind, persist::record_kind::low_memory);
 }
 
+TEST(Lifecycle, AnOwnHeapLimitHoldsForUpdatesAndTasksButNotForCallbacks) {
+  core_driver alice{"alice", owned()};
+  alice.install();
+  alice.request("call bob {get} {echo} {echo}");
+  lc::change_settings change;
+  change.what.wasm_memory_limit = 1'000;
+  alice.ask(change);
+  alice.body.heap_bytes = 1'001;
+  alice.reply(1, "x");
+  EXPECT_EQ(alice.body.seen.back().heap_bytes_max, limits::heap_bytes_max);
+  EXPECT_THAT(alice.answer(alice.request("get")), StartsWith("5 MX539: "));
+  EXPECT_EQ(alice.answer(alice.request("get", "look", request_mode::query)), "reply: 0");
+  change.what.wasm_memory_limit = 1'001;
+  alice.ask(change);
+  EXPECT_EQ(alice.answer(alice.request("get")), "reply: 0");
+  EXPECT_EQ(alice.body.seen.back().heap_bytes_max, 1'001u);
+  expect_replays(alice);
+}
+
 TEST(Lifecycle, ChangesWaitForTheExecutionInProgressAndGoBeforeWhatWaits) {
   core_driver alice{"alice", owned()};
   alice.install();

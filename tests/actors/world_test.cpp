@@ -21,10 +21,20 @@ using testing::script_body;
 constexpr uint128 opening_balance = 1'000'000'000;
 const std::vector<std::string> names{"alice", "bob", "carol"};
 
+/// With prices of all kinds, or with none.
 create_input charged() {
   create_input created;
   created.charging = true;
   created.balance = {opening_balance};
+  if (*rc::gen::arbitrary<bool>()) {
+    const auto price = [](uint64_t max) { return *rc::gen::inRange<uint64_t>(0, max); };
+    created.prices.execution = price(1'000'000);
+    created.prices.billion_instructions = price(2'000'000);
+    created.prices.call = price(100'000);
+    created.prices.call_byte = price(100);
+    created.prices.ingress = price(100'000);
+    created.prices.ingress_byte = price(1'000);
+  }
   return created;
 }
 
@@ -166,7 +176,8 @@ void check_one_world() {
     RC_ASSERT(actor->core.waiting() == 0u);
     RC_ASSERT(actor->core.open_contexts() == 0u);
     RC_ASSERT(actor->core.open_calls() == 0u);
-    total += actor->core.balance().value;
+    RC_ASSERT(actor->core.held() == cycles{});
+    total += actor->core.balance().value + actor->core.spent().value;
   }
   RC_ASSERT((total == opening_balance * names.size()));
 

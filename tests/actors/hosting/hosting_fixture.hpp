@@ -173,11 +173,15 @@ protected:
     on_pool.emplace(*system, pool.handle());
     // Stands in for the management canister: answers each call with its method's name.
     management = system->spawn(
-      [](management_actor::pointer self,
-         std::shared_ptr<spdlog::logger> logger) -> management_actor::behavior_type {
+      [this](management_actor::pointer self,
+             std::shared_ptr<spdlog::logger> logger) -> management_actor::behavior_type {
         harden(self, std::move(logger));
         return {
-          [self](deliver_request& what) {
+          [this, self](deliver_request& what) {
+            {
+              const std::lock_guard held{factory.mutex};
+              management_calls.push_back(what.request.method);
+            }
             self->send(what.reply_to,
                        call_response{what.request.identity, reply_value{what.request.method},
                                      what.request.attached});
@@ -347,6 +351,7 @@ protected:
   management_actor management;
   router_actor route;
   supervisor_actor boss_;
+  std::vector<std::string> management_calls; ///< guarded by the factory's mutex
   uint64_t sequence = 0;
   bool stopped = false;
 };

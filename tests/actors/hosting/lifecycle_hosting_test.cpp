@@ -159,6 +159,24 @@ TEST_F(Lives, ADeletedActorIsGoneAndItsNameFree) {
   EXPECT_EQ(post("actor", "bump", "[]").body, "[2]");
 }
 
+TEST_F(Lives, WhatAnActorHasOnTheDeviceGoesWithItsCodeButNotInAnUpgrade) {
+  host("actor", "first_version");
+  const auto id = principal::of_actor("actor");
+  const auto seen = [this] {
+    const std::lock_guard held{factory.mutex};
+    return management_calls;
+  };
+  EXPECT_EQ(upgrade("actor", "second_version"), "done");
+  EXPECT_EQ(brief(manage(id, lc::read_status{})), "done");
+  EXPECT_TRUE(seen().empty());
+  const auto again = install_of(testing::motoko("first_version"), lc::install_mode::reinstall);
+  EXPECT_EQ(brief(manage(id, again)), "done");
+  EXPECT_EQ(brief(manage(id, lc::uninstall_code{})), "done");
+  const auto give_up = std::chrono::steady_clock::now() + testing::patience;
+  while (seen().size() < 2 && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+  EXPECT_THAT(seen(), ::testing::ElementsAre("moxzi_device_delete", "moxzi_device_delete"));
+}
+
 TEST_F(Lives, AllActorsAreListed) {
   host("one", "first_version");
   create_actor what;
