@@ -24,6 +24,7 @@ struct arguments {
   std::optional<uint64_t> heap_mb;
   std::optional<uint64_t> stable_mb;
   std::string balance;
+  std::string outcalls = "https";
   std::string tls_certificate;
   std::string tls_key;
   std::string tls_min = "1.3";
@@ -101,6 +102,11 @@ void add_hosting(CLI::App& program, daemon_options& out, arguments& in) {
     ->option_text("N")
     ->check(amount());
   program
+    .add_option("--outcalls", in.outcalls,
+                "What actors may call outside: off, https, any (HTTP and this machine too) [https]")
+    ->option_text("WHAT")
+    ->check(CLI::IsMember({"off", "https", "any"}));
+  program
     .add_option("--controller", in.controllers,
                 "Who may manage actors that name no controllers; may be repeated")
     ->option_text("PRINCIPAL");
@@ -135,6 +141,11 @@ void add_device(CLI::App& program, daemon_options& out) {
   program.add_option("--device-seed", out.device_seed, "Seed of initial values [0]")
     ->option_text("N")
     ->check(whole_number(0));
+  program
+    .add_option("--device-cycles-per-ms", out.device_cycles_per_ms,
+                "With --cycles, what a millisecond of the device costs [100000000]")
+    ->option_text("N")
+    ->check(whole_number(0));
 }
 
 void add_log(CLI::App& program, daemon_options& out, arguments& in) {
@@ -166,6 +177,8 @@ std::optional<std::string> put_together(const arguments& in, daemon_options& out
     if (!id) return fmt::format("--controller: {}", id.error().message);
     out.controllers.push_back(*std::move(id));
   }
+  if (in.outcalls == "off") out.outcalls = net::outcall_policy::off;
+  if (in.outcalls == "any") out.outcalls = net::outcall_policy::any;
   if (in.is_quiet) out.log_level = "error";
   if (in.is_verbose) out.log_level = "debug";
   out.cache_folder = cache_folder();

@@ -19,9 +19,11 @@
 #include "actors/daemon/keeper.hpp"
 #include "actors/daemon/log.hpp"
 #include "actors/daemon/module_cache.hpp"
+#include "actors/daemon/node_identity.hpp"
 #include "actors/daemon/stop_signals.hpp"
 #include "actors/host_error.hpp"
 #include "actors/host_metrics.hpp"
+#include "actors/ic_prices.hpp"
 #include "actors/management/management.hpp"
 #include "actors/pool_unit.hpp"
 #include "actors/router.hpp"
@@ -33,6 +35,7 @@
 #include "device/open.hpp"
 #include "net/http_server.hpp"
 #include "net/messages.hpp"
+#include "net/outcall.hpp"
 #include "persist/memory_journal.hpp"
 
 namespace moxzi::actors {
@@ -134,6 +137,7 @@ private:
   result<void> open_device(const std::string& kind);
   result<void> load();
   void spawn();
+  void spawn_management();
   void spawn_keeper();
   result<void> host(const loaded_actor& actor);
   managed ask(const loaded_actor& actor, lifecycle::request what,
@@ -160,6 +164,8 @@ private:
   caf::actor_system system_;
   std::unique_ptr<device::device_thread> device_thread_;
   device::device_worker_actor device_;
+  node_identity identity_;
+  std::unique_ptr<net::outcall_client> outcalls_;
   management_actor management_;
   std::shared_ptr<route_table> routes_ = std::make_shared<route_table>();
   std::shared_ptr<http_view> http_view_ = std::make_shared<http_view>();
@@ -171,6 +177,7 @@ private:
 
 result<void> node::start(const stop_signals& signals) {
   if (auto loaded = load(); !loaded) return loaded;
+  identity_ = make_identity(*randomness_);
   spawn();
   spawn_keeper();
   for (const auto& actor : loaded_) {
@@ -228,6 +235,27 @@ result<void> node::load() {
   return {};
 }
 
+void node::spawn_management() {
+  net::outcall_options calling;
+  calling.policy = options_.outcalls;
+  outcalls_ = std::make_unique<net::outcall_client>(std::move(calling));
+  management::management_setup setup;
+  setup.device = device_;
+  setup.journal = &journal_;
+  setup.time = time_.get();
+  setup.randomness = randomness_.get();
+  setup.log = log_;
+  setup.outcalls = outcalls_.get();
+  setup.seed = identity_.seed;
+  setup.subnet = identity_.subnet;
+  setup.node = identity_.node;
+  setup.version = MOXZI_VERSION;
+  setup.charging = options_.balance.value > 0;
+  setup.prices = ic_prices;
+  setup.device_cycles_per_ms = options_.device_cycles_per_ms;
+  management_ = management::spawn_management(system_, std::move(setup));
+}
+
 void node::spawn() {
   if (backend_) {
     device_thread_ = std::make_unique<device::device_thread>();
@@ -238,8 +266,7 @@ void node::spawn() {
     setup.thread = device_thread_.get();
     device_ = device::spawn_device_worker(system_, std::move(setup));
   }
-  management_ = management::spawn_management(
-    system_, {device_, &journal_, time_.get(), randomness_.get(), log_});
+  spawn_management();
   router_ = system_.spawn(published_router, callee_actor{management_}, log_, routes_);
   supervisor_setup setup;
   setup.router = router_;
@@ -247,8 +274,10 @@ void node::spawn() {
   setup.services = {router_, management_,    &journal_, time_.get(), &alarms_,
                     &unit_,  factory_.get(), log_,      &metrics_};
   setup.charging = options_.balance.value > 0;
+  setup.prices = ic_prices;
   set_limits(setup.settings, options_.instructions_max);
   setup.settings.heap_bytes_max = std::min(options_.heap_bytes_max, limits::heap_bytes_max);
+  setup.settings.subnet = identity_.subnet;
   supervisor_ = system_.spawn(supervisor, std::move(setup));
 }
 
@@ -361,6 +390,12 @@ void node::stop() {
   http_view_->show(nullptr);
   if (keeper_) caf::anon_send(keeper_, stop_atom::value);
   keeper_ = nullptr;
+  if (management_) {
+    caf::anon_send(management_, stop_atom::value);
+    caf::scoped_actor self{system_};
+    self->wait_for(management_);
+  }
+  outcalls_.reset(); // nobody asks any more, and nobody is left to be told
   if (device_) {
     caf::anon_send_exit(device_, caf::exit_reason::user_shutdown);
     device_ = nullptr;

@@ -8,6 +8,7 @@
 #include "actors/cycles.hpp"
 #include "actors/principal.hpp"
 #include "base/limits.hpp"
+#include "net/outcall.hpp"
 #include "net/tls_files.hpp"
 
 namespace moxzi::actors {
@@ -20,10 +21,12 @@ struct daemon_options {
   std::optional<net::tls_files> tls;
   std::optional<std::string> device; ///< none: the manifest's, if it names one
   uint64_t device_seed = 0;
+  uint64_t device_cycles_per_ms = limits::device_cycles_per_ms;
   uint64_t instructions_max = limits::update_instructions_max;
   uint64_t heap_bytes_max = limits::heap_bytes_max;
   uint64_t stable_bytes_max = limits::stable_bytes_max;
-  cycles balance;               ///< of a new actor; more than none: charging is on
+  cycles balance; ///< of a new actor; more than none: charging is on
+  net::outcall_policy outcalls = net::outcall_policy::https;
   std::optional<uint64_t> seed; ///< of what is random for actors; none: the system's
   std::vector<principal> controllers;
   std::string log_level = "info";

@@ -45,23 +45,35 @@ form<device::space_listing> listing_form(declarations& in, const form<device::dt
                             "All that the caller has, in the order of the names.");
 }
 
-form<device::device_description> description_form(declarations& in,
-                                                  const form<device::dtype>& type) {
+/// A field of the description, only written.
+template <class M>
+candid::member<priced_description> told(std::string_view name, M device::device_description::*where,
+                                        form<M> how, std::string_view note = {}) {
+  return candid::computed<priced_description>(
+    name, std::move(how),
+    [where](const priced_description& x) -> const M& { return x.description->*where; }, note);
+}
+
+form<priced_description> description_form(declarations& in, const form<device::dtype>& type) {
   using info = device::device_description;
-  return record_of<info>(
+  return record_of<priced_description>(
     in, "Info",
-    {bound("kind", &info::kind, text_form(), "As `--device` spells it."),
-     bound("name", &info::name, text_form()),
-     bound("version", &info::version, text_form(), "Of the library that computes."),
-     bound("memory_total", &info::memory_total, opt_of(in, nat64_form()),
-           "What may be used of it, in bytes; null = no limit."),
-     bound("memory_used", &info::memory_used, nat64_form()),
-     bound("actor_bytes", &info::actor_bytes, nat64_form(), "What the caller uses of it."),
-     bound("actor_quota", &info::actor_quota, opt_of(in, nat64_form()), "null = no limit"),
-     bound("dtypes", &info::dtypes, vec_of(in, type), "Those that parameters may have."),
-     bound("max_ops", &info::max_ops, nat32_form(), "Operations of a program."),
-     bound("max_rank", &info::max_rank, nat32_form()),
-     bound("max_tensor_bytes", &info::max_tensor_bytes, nat64_form())},
+    {told("kind", &info::kind, text_form(), "As `--device` spells it."),
+     told("name", &info::name, text_form()),
+     told("version", &info::version, text_form(), "Of the library that computes."),
+     told("memory_total", &info::memory_total, opt_of(in, nat64_form()),
+          "What may be used of it, in bytes; null = no limit."),
+     told("memory_used", &info::memory_used, nat64_form()),
+     told("actor_bytes", &info::actor_bytes, nat64_form(), "What the caller uses of it."),
+     told("actor_quota", &info::actor_quota, opt_of(in, nat64_form()), "null = no limit"),
+     told("dtypes", &info::dtypes, vec_of(in, type), "Those that parameters may have."),
+     candid::computed<priced_description>(
+       "cycles_per_ms", candid::nat_form(),
+       [](const priced_description& x) { return candid::integer::from_uint64(x.cycles_per_ms); },
+       "What a millisecond of the device costs; 0 = nothing."),
+     told("max_ops", &info::max_ops, nat32_form(), "Operations of a program."),
+     told("max_rank", &info::max_rank, nat32_form()),
+     told("max_tensor_bytes", &info::max_tensor_bytes, nat64_form())},
     "The device, and what the caller has of it.");
 }
 

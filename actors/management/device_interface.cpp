@@ -188,7 +188,8 @@ byte_string encode_argument(const device_request& request) {
 }
 
 byte_string encode_reply(const device_request& request, const device::run_reply& reply,
-                         uint64_t device_ns, const device::device_facts& facts) {
+                         uint64_t device_ns, const device::device_facts& facts,
+                         uint64_t cycles_per_ms) {
   const auto& types = device_types::get();
   writer out;
   out.raw(visit_form(request, [&types](std::string_view method, auto, const auto&) {
@@ -205,7 +206,7 @@ byte_string encode_reply(const device_request& request, const device::run_reply&
   } else if (const auto* listing = std::get_if<device::space_listing>(&facts)) {
     types.listing.append(out, *listing);
   } else if (const auto* description = std::get_if<device::device_description>(&facts)) {
-    types.description.append(out, *description);
+    types.description.append(out, {description, cycles_per_ms});
   }
   return out.take();
 }

@@ -55,8 +55,9 @@ bool is_mutating(const device_request& request) noexcept;
 byte_string encode_argument(const device_request& request);
 
 /// The Candid reply to a request that succeeded. `device_ns` is the time that it took; `facts` are
-/// those that were asked for.
+/// those that were asked for, and `cycles_per_ms` belongs to a description.
 byte_string encode_reply(const device_request& request, const device::run_reply& reply,
-                         uint64_t device_ns, const device::device_facts& facts = {});
+                         uint64_t device_ns, const device::device_facts& facts = {},
+                         uint64_t cycles_per_ms = 0);
 
 } // namespace moxzi::actors::management

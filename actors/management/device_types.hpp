@@ -22,6 +22,12 @@ struct named_tensor {
   device::tensor contents;
 };
 
+/// What the device is, and what its time costs.
+struct priced_description {
+  const device::device_description* description = nullptr;
+  uint64_t cycles_per_ms = 0;
+};
+
 /// The device's methods, declared. This and the table of operations are the only places that say
 /// what the interface has: its text, the decoding and the encoding follow from them.
 class device_types {
@@ -46,7 +52,7 @@ public:
   candid::form<run_result> result;
   candid::form<std::vector<named_tensor>> contents;
   candid::form<device::space_listing> listing;
-  candid::form<device::device_description> description;
+  candid::form<priced_description> description;
   /// A run's program.
   candid::form<std::shared_ptr<const device::program>> program;
 

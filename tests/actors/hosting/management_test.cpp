@@ -182,7 +182,7 @@ TEST_F(Management, RandomBytesAreABlobOf32AndDifferEachTime) {
   EXPECT_NE(first, second);
   const auto why = refusal(call("raw_rand", "DIDL"));
   EXPECT_EQ(why.code, reject_code::canister_reject);
-  EXPECT_EQ(why.error_code, "MX400");
+  EXPECT_EQ(why.error_code, "MX408");
 }
 
 TEST_F(Management, WhenTheDeviceEndsItsCallersLearnOfIt) {

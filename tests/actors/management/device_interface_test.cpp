@@ -417,10 +417,10 @@ TEST(device_interface, replies_tell_what_was_read_and_found) {
                                    .max_ops = 3,
                                    .max_rank = 2,
                                    .max_tensor_bytes = 1};
-  EXPECT_EQ(reply_json("moxzi_device_info", encode_reply(info_request{}, {}, 1, about)),
+  EXPECT_EQ(reply_json("moxzi_device_info", encode_reply(info_request{}, {}, 1, about, 7)),
             R"([{"kind":"cpu","name":"a chip","version":"2","memory_total":null,"memory_used":5,)"
-            R"("actor_bytes":4,"actor_quota":9,"dtypes":["f32"],"max_ops":3,"max_rank":2,)"
-            R"("max_tensor_bytes":1}])");
+            R"("actor_bytes":4,"actor_quota":9,"dtypes":["f32"],"cycles_per_ms":7,"max_ops":3,)"
+            R"("max_rank":2,"max_tensor_bytes":1}])");
   EXPECT_EQ(to_hex(encode_reply(rename_request{}, {}, 5)), "4449444c0000");
 }
 
