@@ -52,6 +52,14 @@ class Folder:
             with open(manifest, "w", encoding="utf-8") as f:
                 json.dump(known, f)
 
+    def build_as(self, source, name):
+        """Compiles a source as the actor of this name, whatever the file's stem."""
+        done = subprocess.run([os.path.join(self.bin, "moxzi"), "build", source, "-n", name, "-o",
+                               self.path], cwd=self.path, capture_output=True, text=True,
+                              timeout=120, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"moxzi build {source}: {done.stderr}")
+
     @staticmethod
     def _drop(manifest, name):
         if "actors" in manifest:
