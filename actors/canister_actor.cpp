@@ -138,6 +138,7 @@ void canister_state::feed_changes() {
 
 void canister_state::take_code(code_ready& what) {
   compiling_ = false;
+  if (changes_.empty()) return; // refused meanwhile: the node stops
   if (what.code) {
     changes_.front().code = *std::move(what.code);
   } else {
@@ -185,7 +186,12 @@ void canister_state::act(core_effects effects) {
   if (core_->code() != code_) follow_code();
   for (auto& change : effects.changes) answer_change(std::move(change));
   send_calls(std::move(effects.calls));
-  for (const auto query : effects.ended_queries) body_->end_query(query);
+  ended_queries_.insert(ended_queries_.end(), effects.ended_queries.begin(),
+                        effects.ended_queries.end());
+  if (effects.execute || !core_->busy()) { // the body rests
+    for (const auto query : ended_queries_) body_->end_query(query);
+    ended_queries_.clear();
+  }
   if (effects.clears_body) body_->clear();
   if (effects.forgets_space) forget_space();
   if (effects.removed) self_->send(setup_->supervisor, setup_->settings.self);

@@ -117,8 +117,9 @@ private:
   bool compiling_ = false;
   std::map<uint64_t, manage_actor> asked_; ///< of the core, by its token
   uint64_t tokens_ = 0;
-  code_ptr code_;                  ///< whose interface `json_` is
-  std::optional<std::string> did_; ///< said with the installation
+  std::vector<uint64_t> ended_queries_; ///< that the body has not been told of
+  code_ptr code_;                       ///< whose interface `json_` is
+  std::optional<std::string> did_;      ///< said with the installation
   std::shared_ptr<const json_interface> json_;
   bool stopping_ = false;
 };

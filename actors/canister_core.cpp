@@ -68,8 +68,9 @@ std::optional<uint64_t> canister_core::wake_ns() const noexcept {
   if (!expiries_.empty()) consider(expiries_.begin()->first);
   if (!stops_.empty()) consider(stops_.front().deadline_ns);
   if (open_queries_ > 0) {
-    for (const auto& [_, context] : contexts_) {
-      if (context.expires_ns != 0) consider(context.expires_ns);
+    for (const auto& [number, context] : contexts_) {
+      const bool runs = running_ && running_->context == number; // ends by its own limit
+      if (context.expires_ns != 0 && !runs) consider(context.expires_ns);
     }
   }
   if (run_ != lifecycle::run_status::running || !code_) return at;

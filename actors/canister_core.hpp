@@ -63,7 +63,7 @@ struct core_effects {
   std::vector<change_answer> changes;
   std::vector<issued_call> calls;
   std::vector<std::string> debug_lines;
-  /// Composite queries that have ended: for the body's `end_query`.
+  /// Composite queries that have ended: for the body's `end_query`, when it next rests.
   std::vector<uint64_t> ended_queries;
   /// The body is to `clear` itself.
   bool clears_body = false;

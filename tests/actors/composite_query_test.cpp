@@ -100,6 +100,22 @@ TEST(CompositeQuery, ItsTimeIsBounded) {
   EXPECT_EQ(alice.core.open_calls(), 0u);
 }
 
+TEST(CompositeQuery, NothingIsWaitedForWhileItRuns) {
+  core_driver alice;
+  alice.install();
+  alice.holds = true;
+  ask(alice, "call bob {get} {echo} {echo}");
+  EXPECT_EQ(alice.core.wake_ns(), std::nullopt);
+  const auto begun = alice.now_ns;
+  alice.pass_time(begun + limits::query_time_ns_max);
+  EXPECT_EQ(alice.core.wake_ns(), std::nullopt);
+  alice.holds = false;
+  alice.finish();
+  EXPECT_EQ(alice.core.wake_ns(), begun + limits::query_time_ns_max); // at once
+  alice.pass_time(alice.now_ns);
+  EXPECT_EQ(alice.core.open_contexts(), 0u);
+}
+
 TEST(CompositeQuery, ATrapInACallbackRunsItsCleanup) {
   core_driver alice;
   alice.install();

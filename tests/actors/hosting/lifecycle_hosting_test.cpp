@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -177,6 +179,26 @@ TEST_F(Lives, WhatAnActorHasOnTheDeviceGoesWithItsCodeButNotInAnUpgrade) {
   EXPECT_THAT(seen(), ::testing::ElementsAre("moxzi_device_delete", "moxzi_device_delete"));
 }
 
+TEST_F(Lives, TheNodeStopsWhileModulesAreCompiled) {
+  create_actor what;
+  what.name = "made";
+  create(what);
+  caf::scoped_actor self{*system};
+  for (uint64_t token = 1; token <= 20; ++token) {
+    manage_actor ask;
+    ask.target = principal::of_actor("made");
+    ask.what = install_of(testing::motoko("counter"), lc::install_mode::reinstall);
+    ask.token = token;
+    ask.reply_to = caf::actor_cast<manager_actor>(self);
+    self->send(boss(), std::move(ask));
+  }
+  EXPECT_EQ(stop(), 0u);
+  for (int i = 0; i < 20; ++i) {
+    self->receive([](const managed&) {},
+                  caf::after(testing::patience) >> [] { ADD_FAILURE() << "no answer"; });
+  }
+}
+
 TEST_F(Lives, AllActorsAreListed) {
   host("one", "first_version");
   create_actor what;
@@ -234,8 +256,18 @@ TEST_F(CompositeQueries, AskOtherActorsAndChangeNothing) {
   for (auto& thread : threads) thread.join();
 }
 
-TEST_F(CompositeQueries, AStuckActorRefusesAHundredThousandCalls) {
+size_t resident_bytes() {
+  std::ifstream statm{"/proc/self/statm"};
+  size_t total = 0, resident = 0;
+  statm >> total >> resident;
+  return resident * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+using Stuck = hosting_fixture;
+
+TEST_F(Stuck, AnActorRefusesAHundredThousandCallsWithinLittleMemory) {
   start("stuck", std::make_unique<testing::spinning_body>());
+  const auto before = resident_bytes();
   caf::scoped_actor self{*system};
   const auto reply_to = caf::actor_cast<caller_actor>(self);
   constexpr size_t count = 100'000;
@@ -264,6 +296,7 @@ TEST_F(CompositeQueries, AStuckActorRefusesAHundredThousandCalls) {
     }
   }
   EXPECT_EQ(refused, count - limits::queue_length_max - 1);
+  EXPECT_LE(resident_bytes(), before + (64u << 20));
 }
 
 } // namespace
