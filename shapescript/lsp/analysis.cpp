@@ -140,6 +140,7 @@ std::vector<const name_info*> names_at(const view& of, uint32_t offset) {
   for (const auto& other : of.all().functions)
     if (other.module == 0 && other.decl->where.begin > offset)
       end = std::min(end, other.decl->where.begin);
+  const auto m = model_at(of, offset);
   std::vector<const name_info*> out;
   for (const auto& one : of.all().names) {
     if (one.module != 0 || one.name.empty()) continue;
@@ -155,7 +156,6 @@ std::vector<const name_info*> names_at(const view& of, uint32_t offset) {
       case name_kind::axis: {
         const bool own = one.declared.begin >= begin && one.declared.begin < end;
         // A model's sizes stand in its header.
-        const auto m = model_at(of, offset);
         const bool of_model = m != no_index && one.owner == m && one.declared.begin < begin
                               && one.declared.begin >= around.begin;
         if (own || of_model) out.push_back(&one);

@@ -54,7 +54,7 @@ std::optional<span> expression_at(const view& of, uint32_t offset, type& what) {
 }
 
 // `D` is 784: the numbers behind the names of a type's axes.
-std::string sizes_of(const view& of, const type& what) {
+std::string sizes_of(const type& what) {
   std::string out;
   std::set<std::string> said;
   for (const auto& one : what.axes) {
@@ -130,7 +130,7 @@ outcome hover(const view& of, const json::value& params) {
     auto code = describe(of, name);
     if (here != nullptr && valued && !use->declares)
       code = fmt::format("{}: {}", name.name, of.all().show(*here));
-    std::string text = sizes_of(of, here != nullptr ? *here : name.what);
+    std::string text = sizes_of(here != nullptr ? *here : name.what);
     if (name.kind == name_kind::dim)
       if (const auto value = name.what.value ? name.what.value->number() : std::nullopt)
         text = fmt::format("`{}` is {}", name.name, *value);
@@ -145,7 +145,7 @@ outcome hover(const view& of, const json::value& params) {
   type what;
   const auto where = expression_at(of, offset, what);
   if (!where) return json::value(nullptr);
-  return shown(of, *where, of.all().show(what), sizes_of(of, what));
+  return shown(of, *where, of.all().show(what), sizes_of(what));
 }
 
 } // namespace shapescript::lsp

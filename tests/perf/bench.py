@@ -144,6 +144,13 @@ class Bench:
         return [("jax", self.program(python, script, "--model", model, "--steps", str(steps),
                                      "--threads", str(threads)))]
 
+    def peer_programs(self):
+        """Gives the path of a program of the peers, which are installed on first use."""
+        installer = os.path.join(ROOT, "cmake", "deps", "install.sh")
+        subprocess.run([installer, "--peers"], check=False,
+                       env=dict(os.environ, MOXZI_DEPS=self.deps))
+        return lambda name: os.path.join(self.deps, "peers", "venv", "bin", name)
+
     def torch_memory(self, model):
         """The most that a step of PyTorch's holds at a time, besides what stays."""
         script = os.path.join(HERE, "peers", "torch_models.py")

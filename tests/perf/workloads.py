@@ -10,6 +10,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import language  # noqa: E402
 from daemon import LETTERS, Daemon, Folder  # noqa: E402
 
 
@@ -28,6 +29,7 @@ def run(bench):
     bench.rows_of("candid", os.path.join(bench.bin, "candid_bench"))
     bench.rows_of("binding", os.path.join(bench.bin, "binding_bench"))
     bench.rows_of("wasm", os.path.join(bench.bin, "wasm_bench"))
+    language.rows(bench)
 
 
 def model_row(bench, model, steps, threads=1):
