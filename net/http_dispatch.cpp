@@ -160,7 +160,7 @@ std::shared_ptr<call_sink> http_session::wait_for_answer(std::optional<uint32_t>
 // Where the next request can be read for, the answer need not go through this thread.
 void http_session::watch_gate() {
   deadline_ = call_deadline_;
-  const bool is_simple = keep_alive_ && !head_only_ && !stream_.is_tls();
+  const bool is_simple = keep_alive_ && !head_only_ && !has_ended_ && !stream_.is_tls();
   if (is_simple && parser_->get().version() == 11 && buffer_.size() == 0) {
     // Looks now and then whether the answer has gone out, and so the connection is idle.
     const auto idle = steady::now() + milliseconds{core_->limits.idle_timeout_ms};

@@ -113,6 +113,7 @@ void http_session::begin_stop(steady::time_point end) {
 
 void http_session::read_more() {
   if (reading_) return; // since the last call
+  if (has_ended_) return close();
   reading_ = true;
   auto room = phase_ == phase::header || phase_ == phase::waiting ? read_bytes : read_body_bytes;
   stream_.async_read_some(buffer_.prepare(room),
@@ -129,9 +130,10 @@ void http_session::on_read(const boost::system::error_code& ec, size_t size) {
     return read_more();
   }
   if (phase_ != phase::header && phase_ != phase::body) {
-    // The next request, ahead of its turn. An end is found again when it is read for, and a
-    // time-out that is being answered cancels.
+    // The next request, ahead of its turn. An end is told once: Asio, having seen it, waits in vain
+    // for another event. (A time-out that is being answered cancels.)
     if (!ec && phase_ != phase::closed) buffer_.commit(size);
+    if (ec && ec != asio::error::operation_aborted) has_ended_ = true;
     return;
   }
   if (ec) return close();

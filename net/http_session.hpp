@@ -103,6 +103,7 @@ private:
   bool keep_alive_ = false;
   bool head_only_ = false;
   bool reading_ = false;
+  bool has_ended_ = false;    // nothing more comes from the client
   bool skipped_line_ = false; // the empty line that may come before a request
   uint64_t number_ = 0;       // of the request
   steady::time_point deadline_ = steady::time_point::max();

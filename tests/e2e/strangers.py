@@ -83,6 +83,8 @@ def malformed(daemon, port, count, seed):
                 answer += piece
         except ConnectionResetError:
             pass
+        except TimeoutError:
+            raise AssertionError(f"request {i} was never ended: {bytes(request)!r}, {answer!r}") from None
         client.close()
         assert not answer or answer.startswith(b"HTTP/1.1 "), (i, bytes(request), answer)
         if i % 50 == 0:

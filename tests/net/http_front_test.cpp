@@ -1,4 +1,6 @@
+#include <atomic>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -88,6 +90,28 @@ TEST(http_front, only_a_program_of_this_machine_may_say_who_it_is) {
         "Host: localhost\r\nForwarded: for=1.2.3.4\r\n",
         "Host: localhost\r\nSec-Fetch-Site: cross-site\r\n"})
     EXPECT_EQ(status(other), "403") << other;
+}
+
+TEST(http_front, a_client_that_ends_its_sending_is_let_go_whoever_is_first) {
+  held_calls held;
+  running_server s{held.handler()};
+  std::atomic<bool> is_over{false};
+  std::thread answering{[&] {
+    while (!is_over) {
+      if (held.size() == 0) continue;
+      held.take()->sink->answer({.body = "done"});
+    }
+  }};
+  for (int i = 0; i < 2'000; ++i) {
+    raw_client client{s.port};
+    client.send(post("/call-json/a/m", "[1]"));
+    client.finish();
+    const auto answer = client.read_to_end();
+    ASSERT_TRUE(answer) << "round " << i;
+    EXPECT_EQ(answer->substr(answer->size() - 4), "done");
+  }
+  is_over = true;
+  answering.join();
 }
 
 TEST(http_front, pages_and_commands_go_to_the_node) {

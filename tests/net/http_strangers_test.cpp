@@ -79,17 +79,14 @@ TEST(http_strangers, slow_ones_are_cut_and_good_ones_keep_their_answers) {
                                    "Content-Length: 100000\r\n\r\n");
   }
   raw_client good{s.port};
-  size_t answers = 0;
   const auto end = now_ms() + deadline_ms;
-  while (s.server.connections() > 1 && now_ms() < end) {
+  do {
     for (auto& client : slow) client->send("x");
     good.send(post("/call-json/a/m", "[1]"));
     const auto r = good.read();
     ASSERT_TRUE(r);
     EXPECT_EQ(r->body, "update a m [1]");
-    ++answers;
-  }
+  } while (s.server.connections() > 1 && now_ms() < end);
   EXPECT_EQ(s.server.connections(), 1u);
-  EXPECT_GE(answers, 1u);
   for (auto& client : slow) EXPECT_TRUE(client->is_closed());
 }
