@@ -1,7 +1,9 @@
 #include "device/gradient.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
@@ -29,19 +31,14 @@ bool lacks_rule(op id) {
 
 class reverse {
 public:
-  reverse(typed_program code, const std::vector<std::string>& parameters)
+  /// `wanted` are the registers whose gradients are asked for.
+  reverse(typed_program code, std::span<const reg> wanted)
       : code_(std::move(code)), forward_(code_.code.size()), adjoints_(forward_), needs_(forward_),
         again_(forward_) {
     for (size_t i = 0; i < forward_; ++i) again_[i] = static_cast<reg>(i);
-    for (auto& name : parameters) reads_[name];
+    for (auto i : wanted) needs_[i] = true;
     for (size_t i = 0; i < forward_; ++i) {
       auto& what = code_.code[i];
-      if (what.id == op::param) {
-        auto found = reads_.find(std::get<std::string>(what.attributes[0]));
-        needs_[i] = found != reads_.end();
-        if (needs_[i]) found->second.push_back(static_cast<reg>(i));
-        continue;
-      }
       if (!find_row(what.id)->gradient && !lacks_rule(what.id)) continue;
       // What flows back through integers and booleans is nothing.
       if (!is_float(code_.types[i].type)) continue;
@@ -55,12 +52,20 @@ public:
       if (needs_[i] && adjoints_[i].exists()) visit(static_cast<reg>(i));
   }
 
-  /// The sum over all places where the parameter is read.
-  reg gradient_of(const std::string& name) {
+  /// The sum over these registers; `no_register` if the loss depends on none of them.
+  reg gradient_of(std::span<const reg> registers) {
     adjoint sum;
-    for (auto i : reads_[name])
+    for (auto i : registers)
       if (adjoints_[i].exists()) add(sum, materialized(i), i);
     return sum.at;
+  }
+
+  /// Zeros in the shape and type of `x`.
+  reg zeros(reg x) {
+    auto& type = code_.types[x];
+    std::vector<uint32_t> dims;
+    for (auto size : type.dims.sizes()) dims.push_back(static_cast<uint32_t>(size));
+    return emit({op::full, {}, {std::move(dims), 0.0, static_cast<int64_t>(type.type)}}, x);
   }
 
   typed_program take() {
@@ -154,7 +159,6 @@ private:
   std::optional<error> failed_;
   std::vector<reg> again_; ///< by register of the program: itself, or what was made in its place
   std::map<reg, reg> kept_;
-  std::map<std::string, std::vector<reg>> reads_; ///< where each parameter is read
 };
 
 /// What a row's gradient rule sees.
@@ -216,7 +220,9 @@ void reverse::visit(reg i) {
   if (lacks_rule(how->id) && !failed_)
     failed_ = at(device_errc::op_unsupported, place_of(i, how->id),
                  fmt::format("it has no derivative: {}", how->no_gradient));
-  if (!how->gradient) return; // a parameter
+  auto flows_on = std::ranges::any_of(code_.code[i].operands,
+                                      [this](reg x) { return x != no_register && needs_[x]; });
+  if (!how->gradient || !flows_on) return; // it ends here
   if (how->training_form != how->id) {
     take_training_form(code_, made);
     how = find_row(code_.code[made].id);
@@ -226,24 +232,104 @@ void reverse::visit(reg i) {
   how->gradient(context);
 }
 
+// -- gradients inside of a program ---------------------------------------------
+
+/// Gradients of gradients double a program each time.
+constexpr size_t expanded_ops_max = 4 * limits::program_ops_max;
+
+class expansion {
+public:
+  explicit expansion(typed_program from) : from_(std::move(from)) {
+    made_.axes = from_.axes;
+    made_.where = std::move(from_.where);
+  }
+
+  result<differentiated> expand() {
+    for (reg i = 0; i < from_.code.size();) {
+      if (from_.code[i].id == op::grad) {
+        auto end = end_of_group(i);
+        if (auto ok = differentiate_here(i, end); !ok) return ok.error();
+        i = end;
+        continue;
+      }
+      auto what = std::move(from_.code[i]);
+      for (auto& x : what.operands)
+        if (x != no_register) x = now_[x];
+      auto made = append(made_, std::move(what), from_.origins[i]);
+      if (!made) return made.error();
+      now_.push_back(*made);
+      ++i;
+    }
+    return differentiated{std::move(made_), {}, std::move(now_)};
+  }
+
+private:
+  /// Gradients of one loss that follow one another are made in one walk.
+  reg end_of_group(reg begin) const {
+    auto end = begin;
+    while (end < from_.code.size() && from_.code[end].id == op::grad
+           && from_.code[end].operands[0] == from_.code[begin].operands[0]
+           && from_.code[end].operands[1] < begin)
+      ++end;
+    return end;
+  }
+
+  result<void> differentiate_here(reg begin, reg end) {
+    std::vector<reg> wanted;
+    for (auto i = begin; i < end; ++i) wanted.push_back(now_[from_.code[i].operands[1]]);
+    reverse walk(std::move(made_), wanted);
+    walk.walk_from(now_[from_.code[begin].operands[0]]);
+    for (auto& x : wanted) {
+      auto gradient = walk.gradient_of({&x, 1});
+      now_.push_back(gradient == no_register ? walk.zeros(x) : gradient);
+    }
+    if (walk.failed()) return *walk.failed();
+    made_ = walk.take();
+    if (made_.code.size() <= expanded_ops_max) return {};
+    return fail_at(device_errc::program_too_long, place_of(begin, op::grad),
+                   "with its gradient the program has {} operations; at most {}", made_.code.size(),
+                   expanded_ops_max);
+  }
+
+  typed_program from_, made_;
+  std::vector<reg> now_;
+};
+
+result<differentiated> expanded(typed_program code) {
+  if (std::ranges::none_of(code.code, [](auto& what) { return what.id == op::grad; }))
+    return differentiated{std::move(code), {}, {}};
+  return expansion(std::move(code)).expand();
+}
+
 } // namespace
 
-result<differentiated> differentiate(typed_program code, reg loss,
+result<differentiated> differentiate(typed_program given, reg given_loss,
                                      const std::vector<std::string>& parameters) {
-  differentiated out;
-  if (parameters.empty()) {
-    out.code = std::move(code);
-    return out;
-  }
-  moxzi_assert(loss < code.code.size(), "loss={}", loss);
+  auto made = expanded(std::move(given));
+  if (!made || parameters.empty()) return made;
+  auto out = std::move(*made);
+  auto code = std::move(out.code);
+  moxzi_assert(given_loss < (out.now.empty() ? code.code.size() : out.now.size()), "loss={}",
+               given_loss);
+  auto loss = out.at(given_loss);
   auto& type = code.types[loss];
   if (type.dims.elements() != 1 || !is_float(type.type))
     return fail_at(device_errc::loss_not_scalar, "train.loss",
                    "register {} ({}) is {}; one floating-point number wanted", loss,
                    place_of(loss, code.code[loss].id), type.text());
-  reverse walk(std::move(code), parameters);
+  std::map<std::string_view, std::vector<reg>> reads;
+  for (auto& name : parameters) reads[name];
+  std::vector<reg> wanted;
+  for (reg i = 0; i < code.code.size(); ++i) {
+    if (code.code[i].id != op::param) continue;
+    auto found = reads.find(std::get<std::string>(code.code[i].attributes[0]));
+    if (found == reads.end()) continue;
+    found->second.push_back(i);
+    wanted.push_back(i);
+  }
+  reverse walk(std::move(code), wanted);
   walk.walk_from(loss);
-  for (auto& name : parameters) out.gradients.push_back(walk.gradient_of(name));
+  for (auto& name : parameters) out.gradients.push_back(walk.gradient_of(reads[name]));
   if (walk.failed()) return *walk.failed();
   out.code = walk.take();
   return out;

@@ -585,4 +585,8 @@ var assign(var x, std::string name) {
   return operation_call(op::assign).on(x).with(name).made();
 }
 
+var grad(var loss, var x) {
+  return operation_call(op{140}).on(loss).on(x).made();
+}
+
 } // namespace moxzi::device

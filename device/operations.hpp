@@ -908,6 +908,13 @@ var store(var x, std::string name);
 /// the run succeeds.
 var assign(var x, std::string name);
 
+// -- others
+
+/// The gradient of a loss, one number, with respect to any register before it: operations like
+/// others, which have gradients too. Zeros where the loss does not depend on x.
+/// As torch.autograd.grad.
+var grad(var loss, var x);
+
 // -- operators
 
 inline var operator+(var x, var y) {

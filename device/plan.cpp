@@ -20,7 +20,7 @@ constexpr uint32_t forever = UINT32_MAX;
 class planner {
 public:
   planner(const differentiated& code, const plan_request& wanted)
-      : program_(code.code), gradients_(code.gradients), wanted_(wanted),
+      : program_(code.code), gradients_(code.gradients), wanted_(moved(wanted, code)),
         same_(common_registers(code.code)), tensor_of_(program_.code.size(), no_tensor),
         second_of_(program_.code.size(), no_tensor), uses_(program_.code.size()),
         open_(program_, same_) {
@@ -46,6 +46,12 @@ public:
   }
 
 private:
+  static plan_request moved(plan_request wanted, const differentiated& code) {
+    for (auto list : {&wanted.scalars, &wanted.results})
+      for (auto& r : *list) r = code.at(r);
+    return wanted;
+  }
+
   // -- what is needed ----------------------------------------------------------
 
   /// Counts the readers of each register, those outside of the program too; what has none is left
@@ -100,6 +106,7 @@ private:
     } else if (what.id == op::param || what.id == op::value) {
       tensor_of_[i] = named(std::get<std::string>(what.attributes[0]), type, what.id == op::value);
     } else {
+      moxzi_assert(what.id == op::second_of, "id={}", static_cast<int>(what.id));
       tensor_of_[i] = second_of_[same_[what.operands[0]]];
     }
   }
@@ -356,7 +363,7 @@ private:
 
   const typed_program& program_;
   const std::vector<reg>& gradients_;
-  const plan_request& wanted_;
+  const plan_request wanted_; ///< registers as they are now
   plan out_;
   std::vector<reg> same_;           ///< by register: the one that stands for it
   std::vector<uint32_t> tensor_of_; ///< by register

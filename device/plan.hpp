@@ -116,7 +116,8 @@ struct plan {
   bool parallel = false;
 };
 
-/// What a run wants back, and which parameters a training step needs the gradient of.
+/// What a run wants back, and which parameters a training step needs the gradient of. Registers
+/// are those of the program as it was given.
 struct plan_request {
   std::vector<reg> scalars;
   std::vector<reg> results;

@@ -30,7 +30,7 @@ enum class op : uint16_t {
   std = 118, norm = 119, argmax = 120, argmin = 121, cumsum = 122, cumprod = 123, sort = 124,
   argsort = 125, topk_values = 126, topk_indices = 127, cross_entropy = 128, nll = 129,
   bce_logits = 130, mse = 131, l1 = 132, huber = 133, kl = 134, categorical = 135, store = 136,
-  assign = 137, iterate = 138, carried = 139,
+  assign = 137, iterate = 138, carried = 139, grad = 140,
 
   // internal; 1002 and 1010 were other names of add and mul
   second_of = 1000,               // the second result of the operation that made the register

@@ -4,10 +4,14 @@ namespace moxzi::device {
 
 namespace {
 
-result<register_type> like_first(const rule_context& c) {
-  auto out = c.operand(0);
+result<register_type> like(const rule_context& c, size_t operand) {
+  auto out = c.operand(operand);
   out.storage = stored_as(out.type);
   return out;
+}
+
+result<register_type> like_first(const rule_context& c) {
+  return like(c, 0);
 }
 
 // -- gradients of gradients ----------------------------------------------------
@@ -59,6 +63,39 @@ sample sum_to_example(sampler& random) {
   return {{random.tensor(dims)}, {to}};
 }
 
+// -- grad ----------------------------------------------------------------------
+
+result<register_type> infer_grad(const rule_context& c) {
+  auto& loss = c.operand(0);
+  if (loss.dims.elements() != 1 || !is_float(loss.type))
+    return complain(device_errc::loss_not_scalar, "loss is {}; one floating-point number wanted",
+                    loss.text());
+  if (auto ok = want_float("x", c.operand(1)); !ok) return ok.error();
+  return like(c, 1);
+}
+
+row grad_row() {
+  return {
+    .id = op::grad,
+    .name = "grad",
+    .sentence = "The gradient of a loss, one number, with respect to any register before it: "
+                "operations like others, which have gradients too. Zeros where the loss does not "
+                "depend on x.",
+    .reference = "torch.autograd.grad",
+    .fields = {{"loss", field_kind::reg}, {"x", field_kind::reg}},
+    .runs = row_runs::bound,
+    .infer = infer_grad,
+    .no_gradient = "the operations that it stands for have theirs",
+    .pytorch = "torch.zeros_like(x)",
+    .example = [](sampler& random) -> sample {
+      return {{random.tensor({}), random.tensor(random.dims(0, 4))}, {}};
+    },
+    .wrong = [](sampler& random) -> wrong_sample {
+      return {{{random.tensor({2}), random.tensor({3})}, {}}, device_errc::loss_not_scalar};
+    },
+  };
+}
+
 // -- rows ----------------------------------------------------------------------
 
 row alike(op id, std::string_view name, std::string_view sentence,
@@ -93,6 +130,7 @@ std::vector<row> gradient_rows() {
   };
   nonzero.example = unary_example<contents::any>;
   return {
+    grad_row(),
     {
       .id = op::second_of,
       .name = "second_of",

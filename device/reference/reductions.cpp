@@ -93,6 +93,7 @@ double norm_of(doubles all, double p) {
     for (auto x : all) count += x != 0 ? 1 : 0;
     return count;
   }
+  if (all.size() == 1) return all[0]; // exactly, where its power would be 0 or infinite
   double sum = 0;
   for (auto x : all) sum += std::pow(x, p);
   return std::pow(sum, 1 / p);

@@ -179,7 +179,9 @@ inline std::vector<tensor> run_program(backend& on, const typed_program& code,
                                        const std::vector<reg>& wanted,
                                        const std::vector<row_operand>& operands,
                                        bool parallel = false) {
-  auto ready = make_plan({code, {}}, {.scalars = {}, .results = wanted, .differentiate = {}});
+  auto full = differentiate(code, no_register, {});
+  EXPECT_TRUE(full) << full.error().message;
+  auto ready = make_plan(*full, {.scalars = {}, .results = wanted, .differentiate = {}});
   ready.parallel = parallel;
   fault why;
   auto runs = on.prepare(ready, why);
