@@ -1,14 +1,17 @@
-// The two places where the project reads the machine's clock and its entropy.
+// The places where the project reads the machine's clock, its entropy and its free memory.
 
 #include <sys/random.h>
 
 #include <chrono>
+#include <cstdio>
+#include <memory>
 #include <mutex>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/digest.hpp"
 #include "base/entropy.hpp"
+#include "base/memory.hpp"
 
 namespace moxzi {
 
@@ -71,6 +74,15 @@ private:
 
 std::unique_ptr<clock> make_system_clock() {
   return std::make_unique<system_clock>();
+}
+
+uint64_t available_memory_bytes() noexcept {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file{std::fopen("/proc/meminfo", "re"), std::fclose};
+  unsigned long long kilobytes = 0;
+  char line[128];
+  while (file && std::fgets(line, sizeof line, file.get()))
+    if (std::sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1) return kilobytes << 10;
+  return UINT64_MAX;
 }
 
 std::unique_ptr<entropy> make_system_entropy() {

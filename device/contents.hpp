@@ -84,13 +84,13 @@ struct device_description {
   bool operator==(const device_description&) const = default;
 };
 
-/// What was found, for requests that ask for facts and not for tensors.
 /// What is known of a program before it runs.
 struct plan_description {
   uint64_t memory_bytes = 0; ///< the most that a run holds at a time, besides what has a name
   uint64_t input_bytes = 0;  ///< and that copies of its inputs take, if all must be copied
 };
 
+/// What was found, for requests that ask for facts and not for tensors.
 using device_facts =
   std::variant<std::monostate, space_listing, device_description, plan_description>;
 

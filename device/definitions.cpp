@@ -246,6 +246,8 @@ result<void> define_params(space& in, byte_view owner, const std::vector<param_s
     if (!made) return made.error();
     if (!names.insert(spec.name).second)
       return fail_at(device_errc::exists, where, "the name is listed twice");
+    if (in.values.contains(spec.name))
+      return fail_at(device_errc::exists, where, "a stored value has this name");
     auto old = in.parameters.find(spec.name);
     if (old != in.parameters.end()) {
       auto keep = settle_existing(spec, where, old->second, *made);
@@ -269,9 +271,13 @@ result<void> define_params(space& in, byte_view owner, const std::vector<param_s
     auto random = spec.seed
                     ? stream_of_seed(*spec.seed, spec.name)
                     : stream_of_parameter(options.seed, owner, spec.name, entry.what.creations);
-    auto contents =
-      initial_contents(spec.init, entry.what.dims, stored_as(entry.what.type), random);
-    if (auto why = on.write(*entry.what.data, 0, contents)) return at_place(*why, entry.where);
+    std::optional<fault> why;
+    initial_contents(spec.init, entry.what.dims, stored_as(entry.what.type), random,
+                     [&](uint64_t offset, byte_view piece) {
+                       why = on.write(*entry.what.data, offset, piece);
+                       return !why;
+                     });
+    if (why) return at_place(*why, entry.where);
   }
   auto states = remake_states(in, fresh, owned, asked, memory);
   if (!states) return states.error();

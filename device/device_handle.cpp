@@ -15,7 +15,8 @@ prepare_program device_handle::to_prepare(const runnable& what) const {
 }
 
 run_program device_handle::to_run(const compiled_program& what, std::vector<tensor> inputs) const {
-  run_program out{space_, what.what().request};
+  if (!what) return {space_, {}};
+  run_program out{space_, what.what().request, what.shared()};
   out.request.inputs = std::move(inputs);
   return out;
 }

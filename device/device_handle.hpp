@@ -37,6 +37,9 @@ public:
   const runnable& what() const noexcept {
     return *what_;
   }
+  const std::shared_ptr<const runnable>& shared() const noexcept {
+    return what_;
+  }
   /// What a run takes, known before there is one.
   const plan_description& plan() const noexcept {
     return plan_;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <deque>
+#include <new>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "base/guard.hpp"
 #include "device/errors.hpp"
+#include "device/program_builder.hpp"
 
 namespace moxzi::device {
 
@@ -45,9 +47,35 @@ constexpr uint64_t inline_bytes_max = 1u << 20;
 template <class Call>
 auto guarded(Call call) -> decltype(call()) {
   std::optional<decltype(call())> outcome;
-  auto ran = guard([&outcome, &call] { outcome.emplace(call()); });
+  auto ran = guard([&outcome, &call] {
+    try {
+      outcome.emplace(call());
+    } catch (const std::bad_alloc&) {
+      outcome.emplace(at(device_errc::out_of_memory, "device", "the machine has no more memory"));
+    }
+  });
   if (!ran) return at(device_errc::device_failed, "device", ran.error().message);
   return std::move(*outcome);
+}
+
+/// Inputs are of the types that were declared, where some were.
+result<void> check_declared(const run_program& what) {
+  if (!what.compiled) return {};
+  auto& declared = what.compiled->inputs;
+  auto& sent = what.request.inputs;
+  for (size_t i = 0; i < declared.size(); ++i) {
+    auto where = fmt::format("inputs[{}]", i);
+    auto wanted = fmt::format("{} {}", name_of(declared[i].type), to_string(declared[i].dims));
+    if (i >= sent.size())
+      return fail_at(device_errc::input_number, where, "{} was declared, {} inputs were sent",
+                     wanted, sent.size());
+    if (sent[i].type == declared[i].type
+        && std::ranges::equal(sent[i].dims, declared[i].dims.sizes()))
+      continue;
+    return fail_at(device_errc::shape_mismatch, where, "{} was declared, {} [{}] was sent", wanted,
+                   name_of(sent[i].type), fmt::join(sent[i].dims, ", "));
+  }
+  return {};
 }
 
 result<run_reply> empty_reply(result<void> what) {
@@ -180,18 +208,23 @@ private:
 
   device_answer_ptr start_work(const run_program_ptr& what) {
     auto from = time_->monotonic_ns();
-    auto ready = guarded([&] { return core_->prepare(what->owner, what->request); });
+    auto ready = guarded([&]() -> result<prepared_run> {
+      if (auto ok = check_declared(*what); !ok) return ok.error();
+      return core_->prepare(what->owner, what->request);
+    });
     if (!ready)
       return std::make_shared<device_answer>(
         device_answer{ready.error(), time_->monotonic_ns() - from});
     if (ready->parallel() || ready->expected_ns() > inline_ns_max) {
       auto kept = std::make_shared<prepared_run>(std::move(*ready));
-      return send_to_thread([core = core_, time = time_, kept, what] {
+      auto planned_ns = time_->monotonic_ns() - from;
+      auto work = [core = core_, time = time_, kept, what] {
         auto begun = time->monotonic_ns();
         auto outcome = core->execute(*kept);
         kept->measured(time->monotonic_ns() - begun);
         return outcome;
-      });
+      };
+      return send_to_thread(work, planned_ns);
     }
     auto begun = time_->monotonic_ns();
     auto outcome = guarded([&] { return core_->execute(*ready); });
@@ -201,11 +234,11 @@ private:
   }
 
   template <class Work>
-  static device_answer_ptr timed(const clock& time, Work work) {
+  static device_answer_ptr timed(const clock& time, Work work, uint64_t before_ns = 0) {
     auto from = time.monotonic_ns();
     auto outcome = guarded(work);
     return std::make_shared<device_answer>(
-      device_answer{std::move(outcome), time.monotonic_ns() - from});
+      device_answer{std::move(outcome), before_ns + (time.monotonic_ns() - from)});
   }
 
   /// An answer of facts, which take no time of the device itself.
@@ -217,10 +250,11 @@ private:
   }
 
   template <class Work>
-  device_answer_ptr send_to_thread(Work work) {
+  device_answer_ptr send_to_thread(Work work, uint64_t before_ns = 0) {
     busy_ = true;
-    thread_->post([self = caf::actor_cast<worker_actor>(self_), time = time_, work] {
-      caf::anon_send(self, std::make_shared<const work_done>(work_done{timed(*time, work)}));
+    thread_->post([self = caf::actor_cast<worker_actor>(self_), time = time_, work, before_ns] {
+      caf::anon_send(self,
+                     std::make_shared<const work_done>(work_done{timed(*time, work, before_ns)}));
     });
     return nullptr;
   }

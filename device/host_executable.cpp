@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/assert.hpp"
+#include "base/memory.hpp"
 #include "device/half.hpp"
 #include "device/places.hpp"
 
@@ -24,6 +25,9 @@ public:
     std::free(data);
   }
 };
+
+/// Less than this is taken without asking whether the machine has it.
+constexpr uint64_t worth_asking = 16 << 20;
 
 template <class From, float (*Convert)(From)>
 void convert(byte_view from, float* to, int64_t elements) {
@@ -308,6 +312,14 @@ bool index_fault(fault& why, std::string_view name, int64_t value, int64_t size)
 }
 
 buffer_ptr allocate_host(uint64_t bytes, fault& why) {
+  // Linux promises more than there is, and ends the process that takes it at its word.
+  if (bytes >= worth_asking) {
+    if (auto free = available_memory_bytes(); bytes > free) {
+      why.code = device_errc::out_of_memory;
+      why.what = fmt::format("{} bytes asked for, {} of the machine's free", bytes, free);
+      return nullptr;
+    }
+  }
   auto made = std::make_shared<host_buffer>(bytes);
   if (made->data || bytes == 0) return made;
   why.code = device_errc::out_of_memory;

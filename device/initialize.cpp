@@ -41,19 +41,31 @@ double number_at(const tensor& from, size_t n) noexcept {
   }
 }
 
+/// Elements of `begin` to `end`.
 template <class T, class Draw>
-byte_string filled(size_t elements, const Draw& draw) {
-  byte_string out(elements * sizeof(T), '\0');
-  for (size_t i = 0; i < elements; ++i) {
+byte_string filled(size_t begin, size_t end, const Draw& draw) {
+  byte_string out((end - begin) * sizeof(T), '\0');
+  for (size_t i = begin; i < end; ++i) {
     auto value = static_cast<T>(draw(i));
-    std::memcpy(out.data() + i * sizeof(T), &value, sizeof(T));
+    std::memcpy(out.data() + (i - begin) * sizeof(T), &value, sizeof(T));
   }
   return out;
 }
 
 template <class Draw>
-byte_string filled(size_t elements, elem type, const Draw& draw) {
-  return type == elem::f64 ? filled<double>(elements, draw) : filled<float>(elements, draw);
+byte_string filled(size_t begin, size_t end, elem type, const Draw& draw) {
+  return type == elem::f64 ? filled<double>(begin, end, draw) : filled<float>(begin, end, draw);
+}
+
+/// A piece's elements: few, so that contents never lie in memory a second time.
+constexpr size_t piece_elements = 1 << 17;
+
+template <class Draw>
+void fill_pieces(size_t elements, elem type, const put_piece& put, const Draw& draw) {
+  for (size_t begin = 0; begin < elements; begin += piece_elements) {
+    auto piece = filled(begin, std::min(begin + piece_elements, elements), type, draw);
+    if (!put(begin * size_of(type), piece)) return;
+  }
 }
 
 // -- the rules of torch.nn.init ------------------------------------------------
@@ -230,8 +242,8 @@ double truncated(const init_trunc_normal& how, double uniform) noexcept {
   return std::clamp(scale * erfinv(place), -how.cut, how.cut);
 }
 
-byte_string orthogonal_contents(const init_orthogonal& how, const shape& dims, elem type,
-                                const random_stream& random) {
+void orthogonal_contents(const init_orthogonal& how, const shape& dims, elem type,
+                         const random_stream& random, const put_piece& put) {
   auto [count, length] = vectors_of(dims);
   auto rows = static_cast<size_t>(dims[0]), columns = count * length / rows;
   // The vectors are the rows where there are fewer of them, else the columns.
@@ -241,7 +253,7 @@ byte_string orthogonal_contents(const init_orthogonal& how, const shape& dims, e
   std::vector<double> vectors(count * length);
   for (size_t n = 0; n < vectors.size(); ++n) vectors[place(n)] = random.normal(n);
   make_orthonormal(vectors, count, length);
-  return filled(vectors.size(), type, [&](size_t n) { return how.gain * vectors[place(n)]; });
+  fill_pieces(vectors.size(), type, put, [&](size_t n) { return how.gain * vectors[place(n)]; });
 }
 
 } // namespace
@@ -264,7 +276,7 @@ result<void> check_data(const tensor& contents, const shape& dims) {
 
 byte_string converted(const tensor& from, size_t elements, elem to) {
   if (from.type == to) return byte_string(from.data.view());
-  return filled(elements, to, [&](size_t n) { return number_at(from, n); });
+  return filled(0, elements, to, [&](size_t n) { return number_at(from, n); });
 }
 
 result<void> check_initializer(const initializer& how, const shape& dims, dtype type) {
@@ -273,30 +285,30 @@ result<void> check_initializer(const initializer& how, const shape& dims, dtype 
   return check_range(dims.elements() > 0 ? resolved(how, dims) : how, type);
 }
 
-byte_string initial_contents(const initializer& how, const shape& dims, elem type,
-                             const random_stream& random) {
+void initial_contents(const initializer& how, const shape& dims, elem type,
+                      const random_stream& random, const put_piece& put) {
   auto elements = static_cast<size_t>(dims.elements());
-  if (elements == 0) return {};
-  auto fill = [&](const auto& draw) { return filled(elements, type, draw); };
-  return std::visit(
+  if (elements == 0) return;
+  auto fill = [&](const auto& draw) { fill_pieces(elements, type, put, draw); };
+  std::visit(
     overloaded{
-      [&](const init_normal& x) {
-        return fill([&](size_t n) { return x.deviation * random.normal(n); });
-      },
+      [&](const init_normal& x) { fill([&](size_t n) { return x.deviation * random.normal(n); }); },
       [&](const init_uniform& x) {
-        return fill([&](size_t n) { return x.low + (x.high - x.low) * random.uniform(n); });
+        fill([&](size_t n) { return x.low + (x.high - x.low) * random.uniform(n); });
       },
       [&](const init_trunc_normal& x) {
-        return fill([&](size_t n) { return truncated(x, random.uniform(n)); });
+        fill([&](size_t n) { return truncated(x, random.uniform(n)); });
       },
-      [&](const init_constant& x) { return fill([&](size_t) { return x.value; }); },
-      [&](const init_orthogonal& x) { return orthogonal_contents(x, dims, type, random); },
+      [&](const init_constant& x) { fill([&](size_t) { return x.value; }); },
+      [&](const init_orthogonal& x) { orthogonal_contents(x, dims, type, random, put); },
       [&](const init_eye&) {
         auto columns = static_cast<size_t>(dims[1]);
-        return fill([&](size_t n) { return n / columns == n % columns ? 1.0 : 0.0; });
+        fill([&](size_t n) { return n / columns == n % columns ? 1.0 : 0.0; });
       },
-      [&](const init_data& x) { return fill([&](size_t n) { return number_at(x.contents, n); }); },
-      [](const auto&) { return byte_string{}; }},
+      [&](const init_data& x) { fill([&](size_t n) { return number_at(x.contents, n); }); },
+      [](const auto&) {
+        // nop
+      }},
     resolved(how, dims));
 }
 

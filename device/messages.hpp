@@ -29,10 +29,14 @@ struct define_optimizer {
   optimizer_spec optimizer;
 };
 
+struct runnable;
+
 /// Runs a program in the owner's space.
 struct run_program {
   byte_string owner;
   run_request request;
+  /// What it was compiled from, if that declares types of inputs: others are refused.
+  std::shared_ptr<const runnable> compiled = nullptr;
 };
 
 /// Checks a program and makes its plan ready, so that the first run is as quick as the others: a

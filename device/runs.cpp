@@ -347,7 +347,8 @@ void count_steps(const train_spec& train, const run_results& results, prepared_r
 result<prepared_run::state> prepare_run(space& in, const run_request& request, backend& on,
                                         memory_account& memory, plan_cache& plans,
                                         uint64_t device_seed) {
-  moxzi_assert(request.code);
+  if (!request.code)
+    return fail_at(device_errc::undecodable, "program", "there is none; compile one first");
   for (auto& [where, size] :
        {std::pair{"program", request.code->size()}, std::pair{"scalars", request.scalars.size()},
         std::pair{"tensors", request.tensors.size()}, std::pair{"inputs", request.inputs.size()}})

@@ -35,6 +35,9 @@ result<void> prepare_writes(prepared_run::state& what, memory_account& memory) {
       continue;
     }
     if (auto ok = check_name(where, write.name); !ok) return ok;
+    if (what.in->parameters.contains(write.name))
+      return fail_at(device_errc::exists, where,
+                     "\"{}\" is a parameter; assign gives it new contents", write.name);
     auto old = what.in->values.find(write.name);
     bool there = old != what.in->values.end();
     if (there && old->second.type == write.type && old->second.storage == tensor.type

@@ -118,15 +118,22 @@ void rem_gradient(gradient_context& g) {
 void pow_gradient(gradient_context& g) {
   words w(g);
   auto a = g.operand(0), b = g.operand(1);
+  auto type = static_cast<int64_t>(g.type_of(g.self()).type);
+  auto nothing = g.emit(op::full, {}, {std::vector<uint32_t>{}, 0.0, type});
+  auto is_zero = [&](reg x) { return w.unary(op::logical_not, x); };
   if (g.wants(0)) {
     auto below = g.emit(op::pow, {a, w.plus(b, -1)});
-    g.give(0, w.mul(g.upstream(), w.mul(b, below)));
+    auto slope = w.mul(g.upstream(), w.mul(b, below));
+    // Whatever a is: a to the power of -1 may be infinite.
+    g.give(0, g.emit(op::where, {is_zero(b), nothing, slope}));
   }
   if (!g.wants(1)) return;
   // Integers have no logarithm of their own.
-  auto type = static_cast<int64_t>(g.type_of(g.self()).type);
   auto base = is_float(g.type_of(a).type) ? a : g.emit(op::cast, {a}, {type});
-  g.give(1, w.mul(g.upstream(), w.mul(g.self(), w.unary(op::log, base))));
+  auto slope = w.mul(g.upstream(), w.mul(g.self(), w.unary(op::log, base)));
+  auto still =
+    g.emit(op::logical_and, {is_zero(a), g.emit(op::ge, {b, g.emit(op::mul_scalar, {b}, {0.0})})});
+  g.give(1, g.emit(op::where, {still, nothing, slope}));
 }
 
 void pow_scalar_gradient(gradient_context& g) {

@@ -18,8 +18,9 @@ MOXZI_INLINE void softmax_of(const softmax_rows<T>& all) {
     T* out = all.out + r * all.length;
     const T max = largest(x, all.length);
     if (all.logs) {
-      const T less = max + std::log(sum_of_exp<T>(x, all.length, max, nullptr));
-      for (int64_t j = 0; j < all.length; j++) out[j] = x[j] - less;
+      // In this order, so that large logits keep their digits.
+      const T less = std::log(sum_of_exp<T>(x, all.length, max, nullptr));
+      for (int64_t j = 0; j < all.length; j++) out[j] = x[j] - max - less;
     } else {
       scale_row(out, all.length, 1 / sum_of_exp(x, all.length, max, out));
     }

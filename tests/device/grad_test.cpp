@@ -122,6 +122,24 @@ TEST(grad, may_be_trained_through) {
   }
 }
 
+// PyTorch 2.11 gives these.
+TEST(grad, of_a_power_at_zero_is_a_number) {
+  program code{input(0), input(1), {op::pow, {0, 1}, {}}, sum_all(2), grad(3, 0), grad(3, 1)};
+  auto slopes = [&](std::vector<float> a, std::vector<float> b, reg which) {
+    auto n = static_cast<uint32_t>(a.size());
+    return answer({.inputs = {floats({n}, std::move(a)), floats({n}, std::move(b))},
+                   .code = shared(code),
+                   .tensors = {which}});
+  };
+  EXPECT_EQ(slopes({0, 2}, {0, 3}, 4), (std::vector<double>{0, 12}));
+  auto by_exponent = slopes({0, 3, 0, 2, -0.f}, {2, 2, 0, 1, 3}, 5);
+  EXPECT_EQ(by_exponent[0], 0);
+  EXPECT_NEAR(by_exponent[1], 9.8875106, 1e-5);
+  EXPECT_EQ(by_exponent[2], 0);
+  EXPECT_NEAR(by_exponent[3], 1.3862944, 1e-6);
+  EXPECT_EQ(by_exponent[4], 0);
+}
+
 TEST(grad, wants_a_number_and_a_float) {
   auto core = reference_core();
   std::vector<tensor> inputs{floats({2}, {1, 2}), tensor_of<uint8_t>(elem::u8, {1}, {1})};

@@ -39,6 +39,21 @@ device_errc code_of(const error& why) {
   return static_cast<device_errc>(why.code.value());
 }
 
+TEST(stored, a_name_is_a_parameter_or_a_value) {
+  auto core = reference_core();
+  ASSERT_TRUE(core.define_params("a", {{.name = "w", .dims = {1}, .init = init_constant{1}}}));
+  auto run = [&](const char* name) {
+    return core.run("a", {.code = shared({param("w"), store(0, name)})});
+  };
+  auto taken = run("w");
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, device_errc::exists);
+  ASSERT_TRUE(run("v"));
+  auto other = core.define_params("a", {{.name = "v", .dims = {1}, .init = init_constant{1}}});
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, device_errc::exists);
+}
+
 TEST(stored_values, are_kept_from_run_to_run) {
   auto core = reference_core();
   run_request first{.inputs = {floats({2}, {1, 2})}, .code = shared({input(0), store(0, "sum")})};

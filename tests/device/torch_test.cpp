@@ -117,6 +117,20 @@ TEST_F(torch_plugin, it_learns_the_phrase_with_the_losses_of_the_reference) {
   check_letters(cpu());
 }
 
+// log_softmax of (b, b + 1, b + 2) begins with -2.4076059644 for any b.
+TEST_F(torch_plugin, log_softmax_of_large_logits_keeps_its_digits) {
+  for (auto base : {0.0f, 1e3f, 1e5f, 1e6f, -1e6f}) {
+    device_core core(cpu(), {});
+    const std::vector<float> x{base, base + 1, base + 2};
+    const auto reply =
+      core.run("a", {.inputs = {tensor_of(elem::f32, {1, 3}, x)},
+                     .code = shared({input(0), {op::log_softmax, {0}, {int64_t{1}}}}),
+                     .tensors = {1}});
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_NEAR(numbers(reply->tensors[0])[0], -2.4076059644, 5e-7) << base;
+  }
+}
+
 TEST_F(torch_plugin, parameters_of_f64_train_in_f64) {
   check_f64(cpu());
 }

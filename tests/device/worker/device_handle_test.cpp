@@ -112,8 +112,7 @@ TEST(device_handle, serves_an_event_based_actor) {
   w.system.spawn(event_based_learner, w.device, w.compile(letters().step()), &said);
   auto text = said.get_future();
   ASSERT_EQ(text.wait_for(60s), std::future_status::ready);
-  EXPECT_EQ(text.get(), "MXD013: program[1] narrow: start 0 + len 64 = 64 is past the end of dim 1 "
-                        "of x [1, 5], which has 5 places");
+  EXPECT_EQ(text.get(), "MXD011: inputs[0]: u8 [1, 65] was declared, u8 [1, 5] was sent");
 }
 
 void failing_learner(caf::event_based_actor* self, device_handle device, compiled_program step,
@@ -132,7 +131,7 @@ TEST(device_handle, leaves_an_error_to_the_actors_handler) {
   w.system.spawn(failing_learner, w.device, w.compile(letters().step()), &said);
   auto text = said.get_future();
   ASSERT_EQ(text.wait_for(60s), std::future_status::ready);
-  EXPECT_EQ(text.get().substr(0, 25), "MXD031: program[0] input:");
+  EXPECT_EQ(text.get(), "MXD031: inputs[0]: u8 [1, 65] was declared, 0 inputs were sent");
 }
 
 // -- errors ----------------------------------------------------------------------
@@ -211,6 +210,24 @@ TEST(device_handle, reads_inputs_wherever_they_lie) {
   EXPECT_EQ(answers[0], answers[2]);
   EXPECT_EQ(std::vector<float>(kept->begin() + 1, kept->end()),
             std::vector<float>(values.begin(), values.end()));
+}
+
+TEST(device_handle, refuses_what_was_not_compiled_and_inputs_of_other_types) {
+  world w;
+  ASSERT_FALSE(world::get(w.device.define(
+    w.self, std::vector<param_spec>{{.name = "w", .dims = {32, 16}, .init = init_constant{1}}})));
+  auto text = [&](const compiled_program& what, std::vector<tensor> inputs) {
+    std::string out;
+    w.device.run(w.self, what, std::move(inputs))
+      .receive([](const run_reply&) {}, [&out](caf::error& why) { out = text_of(why); });
+    return out;
+  };
+  EXPECT_EQ(text({}, {}), "MXD002: program: there is none; compile one first");
+  auto step = w.compile(layer(8));
+  EXPECT_EQ(text(step, {}), "MXD031: inputs[0]: f32 [8, 16] was declared, 0 inputs were sent");
+  EXPECT_EQ(text(step, {make_tensor(std::vector<float>(32), {2, 16})}),
+            "MXD011: inputs[0]: f32 [8, 16] was declared, f32 [2, 16] was sent");
+  EXPECT_EQ(text(step, {make_tensor(std::vector<float>(128), {8, 16})}), "");
 }
 
 TEST(opened_device, says_which_kinds_there_are) {
