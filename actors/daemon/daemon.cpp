@@ -253,6 +253,7 @@ void node::spawn_management() {
   setup.charging = options_.balance.value > 0;
   setup.prices = ic_prices;
   setup.device_cycles_per_ms = options_.device_cycles_per_ms;
+  setup.metrics = &metrics_;
   management_ = management::spawn_management(system_, std::move(setup));
 }
 

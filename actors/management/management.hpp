@@ -11,6 +11,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "actors/host_metrics.hpp"
 #include "actors/keys/key_ring.hpp"
 #include "actors/management/chunk_store.hpp"
 #include "actors/management/device_interface.hpp"
@@ -41,6 +42,7 @@ struct management_setup {
   bool charging = false;                   ///< off: nothing costs anything
   price_table prices;
   uint64_t device_cycles_per_ms = 0;
+  host_metrics* metrics = nullptr; ///< none: nothing is counted
 };
 
 /// An outcall's outcome, from the client's thread.

@@ -123,6 +123,8 @@ void management_state::end_device_call(const device::device_answer& answered) {
   pending_.pop_front();
   if (!pending) return; // a space is gone
   const auto& call = pending->call;
+  if (setup_.metrics != nullptr)
+    setup_.metrics->note_device_call(call->method(), answered.device_ns);
   const auto cost = device_cost(answered.device_ns);
   const cycles taken{std::min(cost.value, call->available.value)};
   call->available.value -= taken.value;
