@@ -108,7 +108,8 @@ TEST_F(ManagementFlow, ChunkedCodeNeedsTheRightHash) {
   EXPECT_THAT(with_id("upload_chunk", id, R"(chunk = blob "\01\00\00\00")"), HasSubstr("hash"));
   const auto hash = [](byte_view bytes) {
     std::string text;
-    for (const unsigned char c : as_bytes(sha256(bytes))) text += fmt::format("\\{:02x}", c);
+    const auto sum = sha256(bytes);
+    for (const auto c : sum) text += fmt::format("\\{:02x}", c);
     return "blob \"" + text + '"';
   };
   const auto first = hash(byte_view{"\0asm", 4});
