@@ -332,6 +332,10 @@ private:
   /// round.
   bool stays(const run_request& request, const run_reply& right, std::mt19937& random) {
     const auto signs = random();
+    // What is equal by chance is no longer when it is shaken, but what is not may be elsewhere.
+    if (std::ranges::any_of(*request.code,
+                            [](auto& one) { return one.id == op::eq || one.id == op::ne; }))
+      return false;
     for (auto flipped : {0u, ~0u}) {
       if (request.train) again(shaken_);
       auto done = shaken_.run("a", shaken(request, signs ^ flipped));
