@@ -178,7 +178,7 @@ std::vector<row> used_by_gradients() {
     internal(op::gelu_slope, "gelu_slope", "The derivative of gelu.", {"x"}, gelu_slope_gradient));
   auto tanh_slope = function(internal(op::gelu_tanh_slope, "gelu_tanh_slope",
                                       "The derivative of gelu_tanh.", {"x"}, nullptr));
-  tanh_slope.no_gradient = "nobody has asked for its derivative";
+  tanh_slope.no_gradient = "second derivatives of gelu_tanh have no rule";
   auto keep_positive = internal(op::keep_positive, "keep_positive", "a where b is above 0, else 0.",
                                 {"a", "b"}, keep_positive_gradient);
   keep_positive.example = two_alike;

@@ -139,7 +139,7 @@ std::vector<row> gradient_rows() {
       .fields = {{"x", field_kind::reg}},
       .runs = row_runs::bound,
       .infer = [](const rule_context& c) { return c.second(0); },
-      .no_gradient = "internal",
+      .no_gradient = "the second derivative of what made it has no rule",
     },
     ones,
     nonzero,

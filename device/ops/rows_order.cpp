@@ -242,7 +242,7 @@ std::vector<row> order_rows() {
     {"gradient", field_kind::reg}, {"x", field_kind::reg}, {"dim", field_kind::nat32}};
   backward.takes = float_types;
   backward.wrong = nullptr;
-  backward.no_gradient = "second derivatives of running products are not offered";
+  backward.no_gradient = "second derivatives of cumprod have no rule";
   field descending{"descending", field_kind::boolean, true}, k{"k", field_kind::nat32};
   auto topk_values = sorting(
     op::topk_values, "topk_values", "The `k` greatest along dimension `dim`, the greatest first.",

@@ -386,7 +386,7 @@ std::vector<row> max_rows() {
   auto backward = pool_backward(op::max_pool_backward, "max_pool_backward",
                                 "The gradient at each place that was the largest of a window.");
   backward.fields.insert(backward.fields.begin() + 1, {"places", field_kind::reg});
-  backward.no_gradient = "second derivatives of a maximum are 0 almost everywhere";
+  backward.no_gradient = "second derivatives of max_pool have no rule";
   backward.split = split_both_planes;
   backward.example = max_backward_example;
   return {forward, train, backward};

@@ -292,7 +292,7 @@ std::vector<row> rows_of(std::string_view name, std::string_view train_name,
   backward.infer = infer_backward<Kind>;
   backward.infer_second = infer_second_backward<Kind>;
   backward.gradient = nullptr;
-  backward.no_gradient = "second derivatives of recurrences are not there";
+  backward.no_gradient = "second derivatives of recurrences have no rule";
   backward.split = split_backward;
   backward.costs = backward_cost;
   backward.pytorch = {};
