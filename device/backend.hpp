@@ -106,7 +106,7 @@ class executable {
 public:
   virtual ~executable() = default;
 
-  /// Copies the inputs in, runs all instructions, reads scalars and tensors back, then trains. When
+  /// Takes the inputs, runs all instructions, reads scalars and tensors back, then trains. When
   /// it fails (an index in the data out of range, above all) no parameter and no state has changed.
   /// Results may reuse what `out` holds.
   ///

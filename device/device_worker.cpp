@@ -64,14 +64,14 @@ result<void> check_declared(const run_program& what) {
   auto& declared = what.compiled->inputs;
   auto& sent = what.request.inputs;
   for (size_t i = 0; i < declared.size(); ++i) {
+    if (i < sent.size() && sent[i].type == declared[i].type
+        && std::ranges::equal(sent[i].dims, declared[i].dims.sizes()))
+      continue;
     auto where = fmt::format("inputs[{}]", i);
     auto wanted = fmt::format("{} {}", name_of(declared[i].type), to_string(declared[i].dims));
     if (i >= sent.size())
       return fail_at(device_errc::input_number, where, "{} was declared, {} inputs were sent",
                      wanted, sent.size());
-    if (sent[i].type == declared[i].type
-        && std::ranges::equal(sent[i].dims, declared[i].dims.sizes()))
-      continue;
     return fail_at(device_errc::shape_mismatch, where, "{} was declared, {} [{}] was sent", wanted,
                    name_of(sent[i].type), fmt::join(sent[i].dims, ", "));
   }

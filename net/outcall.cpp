@@ -214,16 +214,24 @@ private:
 
 struct outcall_client::state {
   explicit state(outcall_options with) : options(std::move(with)) {
-    error_code ignored;
-    trust.set_default_verify_paths(ignored);
-    if (!options.ca_file.empty()) trust.load_verify_file(options.ca_file, ignored);
-    trust.set_verify_mode(ssl::verify_peer, ignored);
-    SSL_CTX_set_min_proto_version(trust.native_handle(), TLS1_2_VERSION);
     thread = std::thread{[this] { io.run(); }};
   }
 
+  /// For the thread. Read with the first call: the system's authorities take longer to read than
+  /// all else that a node does to start.
+  ssl::context& trust() {
+    if (kept_trust) return *kept_trust;
+    auto& made = kept_trust.emplace(ssl::context::tls_client);
+    error_code ignored;
+    made.set_default_verify_paths(ignored);
+    if (!options.ca_file.empty()) made.load_verify_file(options.ca_file, ignored);
+    made.set_verify_mode(ssl::verify_peer, ignored);
+    SSL_CTX_set_min_proto_version(made.native_handle(), TLS1_2_VERSION);
+    return made;
+  }
+
   outcall_options options;
-  ssl::context trust{ssl::context::tls_client};
+  std::optional<ssl::context> kept_trust;
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
   std::atomic<size_t> open{0};
@@ -270,7 +278,7 @@ void outcall_client::send(outcall_request request, handler done) {
   };
   asio::post(state_->io, [state = state_.get(), request = std::move(request), url = *std::move(url),
                           counted = std::move(counted)]() mutable {
-    auto call = std::make_shared<outcall>(state->io, state->trust, std::move(request),
+    auto call = std::make_shared<outcall>(state->io, state->trust(), std::move(request),
                                           std::move(url), std::move(counted));
     std::erase_if(state->calls, [](const auto& one) { return one.expired(); });
     state->calls.push_back(call);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "device/errors.hpp"
+#include "device/tensors.hpp"
 #include "tests/device/support.hpp"
 
 // What a user writes: no `using namespace` of ours.
@@ -56,6 +57,22 @@ TEST(program_builder, computes_what_the_page_computes) {
   ASSERT_TRUE(built) << built.error().message;
   request.code = md::testing::shared(md::testing::letters_program(64));
   EXPECT_EQ(built->scalars, core.run("a", request)->scalars);
+}
+
+// d sum(x²) / dx = 2x, and the sum of its squares once more: 8x.
+TEST(program_builder, gradients_are_values) {
+  md::program_builder p;
+  auto x = p.input(md::elem::f32, {2});
+  auto slope = grad(sum(square(x)), x);
+  auto again = grad(sum(square(slope)), x);
+  auto run = p.answering({.tensors = {slope, again}});
+  ASSERT_TRUE(run) << run.error().message;
+  run->request.inputs = {md::make_tensor<float>({1, -3}, {2})};
+  auto core = md::testing::reference_core();
+  auto reply = core.run("a", run->request);
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(md::testing::numbers(reply->tensors[0]), (std::vector<double>{2, -6}));
+  EXPECT_EQ(md::testing::numbers(reply->tensors[1]), (std::vector<double>{8, -24}));
 }
 
 TEST(program_builder, signs_compute_what_they_say) {
