@@ -1,5 +1,6 @@
 #include "actors/pool_unit.hpp"
 
+#include <memory>
 #include <utility>
 
 namespace moxzi::actors {
@@ -12,12 +13,20 @@ constexpr size_t messages_in_turn_max = 64;
 } // namespace
 
 pool_unit::pool_unit(caf::actor_system& system, pool_handle pool)
-    : execution_unit(&system), pool_(std::move(pool)) {
+    : execution_unit(&system), pool_(std::move(pool)), brief_(system, *this) {
   // nop
 }
 
 void pool_unit::exec_later(caf::resumable* what) {
-  if (!pool_.post({&pool_unit::run, this, what})) system().scheduler().enqueue(what);
+  schedule(what, false);
+}
+
+void pool_unit::brief_unit::exec_later(caf::resumable* what) {
+  all_.schedule(what, true);
+}
+
+void pool_unit::schedule(caf::resumable* what, bool is_brief) {
+  if (!pool_.post({&pool_unit::run, this, what, is_brief})) system().scheduler().enqueue(what);
 }
 
 // Whoever is scheduled is held by one reference, which goes back when it has nothing more to do.
@@ -28,6 +37,19 @@ void pool_unit::run(void* unit, void* what) {
     self->exec_later(scheduled);
   } else {
     caf::intrusive_ptr_release(scheduled);
+  }
+}
+
+void pool_unit::call_later(std::function<void()> what) {
+  auto held = std::make_unique<std::function<void()>>(std::move(what));
+  const auto run = [](void*, void* kept) {
+    const std::unique_ptr<std::function<void()>> owned{static_cast<std::function<void()>*>(kept)};
+    (*owned)();
+  };
+  if (pool_.post({run, nullptr, held.get()})) {
+    static_cast<void>(held.release());
+  } else {
+    (*held)();
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "actors/messages.hpp"
+#include "actors/pool_unit.hpp"
 
 namespace moxzi::actors {
 
@@ -25,8 +26,9 @@ private:
 };
 
 /// The handler that hands each call of an HTTP server to its actor, and to the router those that
-/// have none. The router runs on `unit` then, if it is idle.
+/// have none. The router runs on `unit` then, if it is idle; large calls go through a thread of its
+/// pool, since to read them takes a while.
 std::function<void(net::http_call_ptr)> calls_to(std::shared_ptr<const route_table> table,
-                                                 router_actor router, caf::execution_unit* unit);
+                                                 router_actor router, pool_unit* unit);
 
 } // namespace moxzi::actors

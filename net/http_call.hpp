@@ -86,11 +86,12 @@ struct node_request {
 
 using node_request_ptr = std::shared_ptr<const node_request>;
 
-/// What the server does with what comes in. Both run on the server's thread and must not block.
+/// What the server does with what comes in. All run on the server's thread and must not block.
 /// What is destroyed with its sink unanswered is answered with an error.
 struct http_handlers {
   std::function<void(http_call_ptr)> call;
   std::function<void(node_request_ptr)> node;
+  std::function<void()> turn = {}; ///< after each piece of the server's work: brief work of others
 };
 
 } // namespace moxzi::net

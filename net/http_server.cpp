@@ -70,7 +70,11 @@ public:
   }
 
   void run() {
-    core_->io.run();
+    if (!core_->handlers.turn) {
+      core_->io.run();
+      return;
+    }
+    while (core_->io.run_one() != 0) core_->handlers.turn();
   }
 
   void refuse_calls() noexcept {

@@ -272,8 +272,9 @@ void node::spawn() {
   supervisor_setup setup;
   setup.router = router_;
   setup.management = management_;
-  setup.services = {router_, management_,    &journal_, time_.get(), &alarms_,
-                    &unit_,  factory_.get(), log_,      &metrics_};
+  setup.services = {router_,        management_, &journal_,
+                    time_.get(),    &alarms_,    unit_.for_brief_turns(),
+                    factory_.get(), log_,        &metrics_};
   setup.charging = options_.balance.value > 0;
   setup.prices = ic_prices;
   set_limits(setup.settings, options_.instructions_max);
@@ -367,8 +368,11 @@ result<void> node::listen() {
   options.address = options_.address;
   options.port = options_.port;
   options.tls = options_.tls;
-  http_ = std::make_unique<net::http_server>(
-    std::move(options), net::http_handlers{calls_to(routes_, router_, &unit_), net::ask(keeper_)});
+  net::http_handlers handlers;
+  handlers.call = calls_to(routes_, router_, &unit_);
+  handlers.node = net::ask(keeper_);
+  handlers.turn = [guest = std::make_shared<pool_guest>(pool_.handle())] { guest->work(); };
+  http_ = std::make_unique<net::http_server>(std::move(options), std::move(handlers));
   const auto port = http_->start();
   if (!port) return port.error();
   http_view_->show(http_.get());

@@ -102,9 +102,9 @@ wasm_trap_t* run_system_call(void* env, wasmtime_caller_t* caller, wasmtime_val_
 
 // True if the execution goes on at once, false if others get their turn first.
 bool goes_on(void* env) {
-  auto& since_yield = static_cast<execution_state*>(env)->since_yield;
-  if (since_yield < wasm_instance::slice_instructions) return true;
-  since_yield = 0;
+  auto& state = *static_cast<execution_state*>(env);
+  if (state.since_yield < state.slice_instructions) return true;
+  state.since_yield = 0;
   return false;
 }
 

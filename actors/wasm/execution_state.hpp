@@ -61,8 +61,9 @@ public:
   std::function<uint64_t()> fuel_left;
   /// Instructions for work that wasm's own do not show: bytes moved by system calls.
   uint64_t charged = 0;
-  /// Those of the slice in progress.
+  /// Those of the slice in progress, and how many it may have.
   uint64_t since_yield = 0;
+  uint64_t slice_instructions = 0;
   /// Bytes of the calls made.
   size_t call_bytes = 0;
 

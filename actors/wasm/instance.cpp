@@ -55,7 +55,7 @@ result<void> wasm_instance::instantiate() {
   if (refused || trapped)
     return fail(wasm_errc::invalid_module, "the module cannot be started: {}",
                 refused ? text_of(refused.get()) : text_of(trapped.get()));
-  must(wasmtime_context_fuel_async_yield_interval(context_, slice_instructions));
+  set_slice(slice_instructions);
 
   wasmtime_extern_t item;
   for (size_t i = 0; i < parts.info.mutable_globals; ++i) {
@@ -131,8 +131,15 @@ bool wasm_instance::call(const closure& target) {
   return true;
 }
 
-bool wasm_instance::poll() {
+void wasm_instance::set_slice(uint64_t instructions) {
+  state_.slice_instructions = instructions;
+  if (std::exchange(slice_, instructions) == instructions) return;
+  must(wasmtime_context_fuel_async_yield_interval(context_, instructions));
+}
+
+bool wasm_instance::poll(bool is_brief) {
   moxzi_assert(future_, "no call is in progress");
+  set_slice(is_brief ? brief_slice_instructions : slice_instructions);
   state_.since_yield = 0;
   if (!wasmtime_call_future_poll(future_.get())) return false;
   future_.reset();

@@ -18,6 +18,8 @@ class wasm_instance {
 public:
   /// Instructions of one slice: about two milliseconds.
   static constexpr uint64_t slice_instructions = 2'000'000;
+  /// Those of a brief one: about 50 microseconds.
+  static constexpr uint64_t brief_slice_instructions = 50'000;
 
   /// Makes one whose memory is `state.heap`, at the size it has (or the module's minimum).
   /// Nothing of the module runs; data that it places in the memory by itself is there.
@@ -36,7 +38,7 @@ public:
   /// Begins a call of a function of the table with one argument; false if there is none.
   bool call(const closure& target);
   /// Goes on with the call for one slice. True if it has ended.
-  bool poll();
+  bool poll(bool is_brief);
   /// Why the call that ended did so, if it trapped.
   std::optional<trap> take_trap();
   /// True if a call of this instance used up its stack.
@@ -52,6 +54,7 @@ public:
 private:
   wasm_instance(std::shared_ptr<const compiled_module> module, execution_state& state);
   result<void> instantiate();
+  void set_slice(uint64_t instructions);
   void begin(const wasmtime_func_t& function, size_t argument_count);
 
   std::shared_ptr<const compiled_module> module_;
@@ -70,6 +73,7 @@ private:
   wasmtime_error_t* error_ = nullptr;
   call_future_ptr future_;
   bool stack_exhausted_ = false;
+  uint64_t slice_ = 0; ///< instructions, as the engine knows
 };
 
 } // namespace moxzi::actors

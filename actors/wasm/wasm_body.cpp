@@ -50,7 +50,7 @@ public:
   void clear() override;
 
 private:
-  outcome run_slice() override;
+  outcome run_slice(bool is_brief) override;
   // -- beginning; false if nothing is to run: `refusal_` says why, or it is fine
   bool begin();
   bool begin_message();
@@ -241,10 +241,10 @@ bool wasm_body::go_on() {
   return step_ == step::pre_upgrade ? begin_new_code() : begin_entry();
 }
 
-pool_task::outcome wasm_body::run_slice() {
+pool_task::outcome wasm_body::run_slice(bool is_brief) {
   bool running = step_ == step::waiting ? begin() : true;
   while (running) {
-    if (!now_.instance->poll()) return {};
+    if (!now_.instance->poll(is_brief)) return {};
     auto why = now_.instance->take_trap();
     if (why || step_ == step::entry) {
       conclude(std::move(why));

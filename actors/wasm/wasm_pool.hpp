@@ -15,12 +15,15 @@ public:
     bool finished = false;
     std::function<void()> completion; ///< must not need the task: it may be gone by then
   };
-  virtual outcome run_slice() = 0;
+  /// A brief one gives way soon, within some 100 us, since its thread has other things to do.
+  virtual outcome run_slice(bool is_brief) = 0;
 
 private:
   friend class pool_core;
+  struct guest_luggage;
   enum class place : unsigned char { outside, queued, running, cancelled };
   place place_ = place::outside;
+  unsigned visits_refused_ = 0; ///< so many times more it goes past guests: it took them long
 };
 
 /// Something short to do once: `run(with, what)`.
@@ -28,9 +31,11 @@ struct pool_job {
   void (*run)(void* with, void* what) = nullptr;
   void* with = nullptr;
   void* what = nullptr;
+  bool is_brief = false; ///< so short that a guest may do it
 };
 
 class pool_core;
+struct guest_luggage;
 
 /// What tasks need of a pool; stays valid, and then does nothing, when the pool is gone.
 class pool_handle {
@@ -46,7 +51,28 @@ public:
 
 private:
   friend class wasm_pool;
+  friend class pool_guest;
   std::shared_ptr<pool_core> core_;
+};
+
+/// A thread that is not the pool's and does brief work that it hands in itself, where waking one of
+/// the pool's would take longer than the work. What turns out not to be brief goes on in the pool.
+/// Used by one thread, the first that calls `work`.
+class pool_guest {
+public:
+  explicit pool_guest(const pool_handle& pool);
+  /// Leaves what it has not done to the pool.
+  ~pool_guest();
+  pool_guest(const pool_guest&) = delete;
+  pool_guest& operator=(const pool_guest&) = delete;
+
+  /// Does what this thread has handed in since the last time, and what follows from that. Returns
+  /// after half a millisecond or so at most, if nothing of it is longer.
+  void work();
+
+private:
+  std::shared_ptr<pool_core> core_;
+  std::unique_ptr<guest_luggage> held_;
 };
 
 /// Threads that run the slices of all tasks in turn, so that a few of them serve many actors, and

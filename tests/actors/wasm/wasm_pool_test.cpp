@@ -1,65 +1,15 @@
 #include "actors/wasm/wasm_pool.hpp"
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "tests/actors/wasm/runner.hpp"
+#include "tests/actors/wasm/pool_fixture.hpp"
 
 using namespace moxzi::actors;
-
-namespace {
-
-// Counts down, then tells.
-class countdown : public pool_task {
-public:
-  countdown(int slices, std::function<void()> told) : left_(slices), told_(std::move(told)) {
-    // nop
-  }
-  outcome run_slice() override {
-    EXPECT_FALSE(inside_.exchange(true)) << "two slices of one task at once";
-    ++slices;
-    bool finished = --left_ <= 0;
-    inside_ = false;
-    return finished ? outcome{true, told_} : outcome{};
-  }
-  void rewind(int slices_next) {
-    left_ = slices_next;
-  }
-  std::atomic<int> slices{0};
-
-private:
-  int left_;
-  std::function<void()> told_;
-  std::atomic<bool> inside_{false};
-};
-
-class latch {
-public:
-  explicit latch(int count) : left_(count) {
-    // nop
-  }
-  void arrive() {
-    std::lock_guard held{mutex_};
-    if (--left_ == 0) ended_.notify_all();
-  }
-  bool wait() {
-    std::unique_lock held{mutex_};
-    return ended_.wait_for(held, liveness, [this] { return left_ <= 0; });
-  }
-
-private:
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  int left_;
-};
-
-} // namespace
 
 TEST(wasm_pool, every_task_gets_all_its_slices) {
   latch all{50};
