@@ -1,0 +1,150 @@
+#include "shapescript/lower.hpp"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "device/ops/table.hpp"
+#include "shapescript/check.hpp"
+#include "tests/shapescript/lowered_fixture.hpp"
+#include "tests/shapescript/support.hpp"
+
+using namespace shapescript;
+using namespace shapescript::testing;
+
+namespace device = moxzi::device;
+
+TEST(lower, makes_the_chapters_loss_a_program) {
+  const source text{"train.ss", read_file(golden_folder() + "/chapter/train.ss")};
+  const auto result = analyze(text);
+  lowering_options options;
+  options.sizes["b"] = 64;
+  const auto made = lower(*result.program, function_named(*result.program, "loss"), options);
+  ASSERT_TRUE(std::holds_alternative<lowered>(made));
+  const auto& code = std::get<lowered>(made);
+  EXPECT_EQ(operations(code), "input input param matmul gelu param matmul cross_entropy");
+  ASSERT_EQ(code.inputs.size(), 2u);
+  EXPECT_EQ(code.inputs[0].name, "batch.img");
+  EXPECT_EQ(code.inputs[0].what.dims, (device::shape{64, 784}));
+  EXPECT_EQ(code.inputs[1].name, "batch.label");
+  EXPECT_EQ(code.inputs[1].what.type, device::elem::i64);
+  ASSERT_EQ(code.parameters.size(), 2u);
+  EXPECT_EQ(code.parameters[0].name, "m.w1");
+  EXPECT_EQ(code.parameters[0].what.dims, (device::shape{784, 256}));
+  // Every operation has the place in the text that it is for.
+  const auto& from = code.origins[code.code.origins[3]];
+  EXPECT_EQ(text.text(from.where), "batch.img @ m.w1");
+  EXPECT_EQ(text.text(code.origins[code.code.origins[4]].where), "gelu");
+}
+
+TEST(lower, appends_the_gradient_and_names_the_optimizers_step) {
+  const source text{"train.ss", read_file(golden_folder() + "/chapter/train.ss")};
+  const auto result = analyze(text);
+  lowering_options options;
+  options.sizes["b"] = 64;
+  const auto made = lower(*result.program, function_named(*result.program, "step"), options);
+  ASSERT_TRUE(std::holds_alternative<lowered>(made));
+  const auto& code = std::get<lowered>(made);
+  ASSERT_EQ(code.gradients.size(), 2u);
+  EXPECT_EQ(code.gradients[0].name, "w1");
+  EXPECT_EQ(code.code.types[code.gradients[0].at].dims, (device::shape{784, 256}));
+  EXPECT_EQ(code.code.types[code.gradients[1].at].dims, (device::shape{256, 10}));
+  ASSERT_EQ(code.updates.size(), 1u);
+  EXPECT_EQ(code.updates[0].optimizer, "opt");
+  EXPECT_EQ(code.updates[0].kind, "AdamW");
+  EXPECT_EQ(code.updates[0].gradients.at("m.w2"), code.gradients[1].at);
+  ASSERT_EQ(code.results.size(), 1u);
+}
+
+TEST(lower, every_device_function_of_the_corpus_has_the_types_of_the_check) {
+  // Those that depend on what is known only when they run, or that call Python.
+  const std::set<std::string> dependent{"run_extern_three_devices.ss:13:16", "control.ss:5:8",
+                                        "control.ss:11:8", "control.ss:21:14", "misc.ss:42:7"};
+  std::set<std::string> faults;
+  size_t count = 0;
+  for (const auto& path : corpus()) {
+    const source text{path.filename().string(), read_file(path)};
+    const auto result = analyze(text);
+    if (result.has_errors()) continue;
+    for (uint32_t index = 0; index < result.program->functions.size(); ++index) {
+      const auto& f = result.program->functions[index];
+      if (f.host || f.decl->is_extern) continue;
+      lowering_options options;
+      options.other_size = 12;
+      const auto made = lower(*result.program, index, options);
+      if (const auto* fault = std::get_if<lowering_fault>(&made)) {
+        const auto at = text.position_of(fault->where.begin);
+        const auto place = fmt::format("{}:{}:{}", text.name(), at.line, at.column);
+        EXPECT_TRUE(dependent.contains(place)) << place << ": " << fault->message;
+        continue;
+      }
+      ++count;
+      expect_checked_alike(std::get<lowered>(made), path.string());
+    }
+  }
+  EXPECT_GE(count, 100u);
+}
+
+TEST(lower, takes_what_is_given_and_says_what_is_missing) {
+  const source text{"a.ss", "fn f(x: [n], k: int, w: float) -> [n]:\n"
+                            "    for i in 0..k:\n"
+                            "        x = x * w\n"
+                            "    return x\n"};
+  const auto result = analyze(text);
+  ASSERT_FALSE(result.has_errors());
+  lowering_options options;
+  options.sizes["n"] = 3;
+  auto made = lower(*result.program, 0, options);
+  ASSERT_TRUE(std::holds_alternative<lowering_fault>(made));
+  EXPECT_EQ(std::get<lowering_fault>(made).message, "how often is known only when it runs");
+  options.values["k"] = int64_t{2};
+  made = lower(*result.program, 0, options);
+  ASSERT_TRUE(std::holds_alternative<lowered>(made)) << std::get<lowering_fault>(made).message;
+  EXPECT_EQ(operations(std::get<lowered>(made)), "input input mul mul");
+  options.values["w"] = 0.5;
+  made = lower(*result.program, 0, options);
+  EXPECT_EQ(operations(std::get<lowered>(made)), "input scalar mul scalar mul");
+  options.sizes.clear();
+  made = lower(*result.program, 0, options);
+  ASSERT_TRUE(std::holds_alternative<lowering_fault>(made));
+  EXPECT_EQ(std::get<lowering_fault>(made).message, "the size of `n` is not given");
+}
+
+TEST(lower, drops_nothing_out_of_training) {
+  const source text{"a.ss", "fn f(x: [n]) -> [n]:\n"
+                            "    return dropout(x, p=0.5)\n"
+                            "fn loss(x: [n]) -> []:\n"
+                            "    return sum(f(x))\n"
+                            "fn g(x: [n]) -> [n]:\n"
+                            "    return grad(loss, x)\n"};
+  const auto result = analyze(text);
+  ASSERT_FALSE(result.has_errors());
+  lowering_options options;
+  options.other_size = 3;
+  const auto made = lower(*result.program, 0, options);
+  EXPECT_EQ(operations(std::get<lowered>(made)), "input");
+  const auto trained = operations(std::get<lowered>(lower(*result.program, 2, options)));
+  EXPECT_NE(trained.find("dropout_active"), trained.npos) << trained;
+}
+
+// -- random programs -----------------------------------------------------------
+
+TEST(lower, two_thousand_random_programs_run_on_the_null_backend) {
+  device::device_core core{device::make_null_backend(), {}};
+  for (uint32_t seed = 0; seed < 2000; ++seed) {
+    const source text{"a.ss", random_program(seed)};
+    const auto result = analyze(text);
+    ASSERT_FALSE(result.has_errors()) << seed << "\n"
+                                      << text.text() << summary(result.diagnostics, text);
+    lowering_options options;
+    options.sizes["b"] = 1 + seed % 5;
+    const auto made = lower(*result.program, function_named(*result.program, "f"), options);
+    ASSERT_TRUE(std::holds_alternative<lowered>(made))
+      << seed << "\n"
+      << text.text() << std::get<lowering_fault>(made).message;
+    const auto& code = std::get<lowered>(made);
+    expect_checked_alike(code, std::string{text.text()});
+    expect_runs(core, code, std::string{text.text()});
+    if (::testing::Test::HasFailure()) return;
+  }
+}
