@@ -12,6 +12,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/entropy.hpp"
+#include "net/answer_outbox.hpp"
 #include "net/call_store.hpp"
 #include "net/client_shares.hpp"
 #include "net/http_call.hpp"
@@ -58,6 +59,7 @@ public:
   call_store store{limits};
   client_shares shares;
   http_counters counters;
+  answer_outbox outbox{*this};
   bool stopping = false;
   std::atomic<bool> closing{false}; ///< calls get 503; set from any thread
   std::atomic<size_t> open{0};      ///< sessions

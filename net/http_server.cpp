@@ -70,11 +70,15 @@ public:
   }
 
   void run() {
-    if (!core_->handlers.turn) {
-      core_->io.run();
-      return;
+    core_->outbox.open();
+    for (;;) {
+      if (core_->io.poll_one() == 0) {
+        core_->outbox.send();
+        if (core_->io.run_one() == 0) break;
+      }
+      if (core_->handlers.turn) core_->handlers.turn();
+      if (core_->outbox.is_due()) core_->outbox.send();
     }
-    while (core_->io.run_one() != 0) core_->handlers.turn();
   }
 
   void refuse_calls() noexcept {
