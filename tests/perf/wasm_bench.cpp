@@ -1,9 +1,10 @@
 // Times executions of a hosted actor, commit or rollback included, without the state machine above:
-//   wasm_bench      prints one JSON line a row
+//   wasm_bench                        prints one JSON line a row
+//   wasm_bench bump | learn | touch MIB      prints {"median_us":…} of what peers/pagemap_host does
+//   too
 // Calls to other actors are answered at once with an empty record of results.
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <fstream>
@@ -21,16 +22,14 @@
 #include "actors/wasm/wasm_body.hpp"
 #include "actors/wasm/wasm_code.hpp"
 #include "actors/wasm/wasm_pool.hpp"
+#include "tests/perf/hosted_work.hpp"
+#include "tests/perf/measured.hpp"
 
 using namespace moxzi;
 using namespace moxzi::actors;
+using namespace moxzi::perf;
 
 namespace {
-
-double now_us() {
-  auto t = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double, std::micro>(t).count();
-}
 
 double resident_mib() {
   std::ifstream statm{"/proc/self/statm"};
@@ -65,23 +64,6 @@ execution_output run(actor_body& body, execution_input input) {
   return std::move(*output);
 }
 
-byte_string nat(uint8_t value) {
-  return byte_string{"DIDL\0\1\x7d", 7} + static_cast<char>(value);
-}
-
-const byte_string unit{"DIDL\0\0", 6};
-
-// record { scalars : vec float64 } with one element, 1.5.
-byte_string device_reply() {
-  byte_string bytes{"DIDL\2\x6c\1", 7};
-  uint32_t field = 0;
-  for (char c : std::string_view{"scalars"}) field = field * 223 + static_cast<uint8_t>(c);
-  for (; field >= 128; field >>= 7) bytes.push_back(static_cast<char>((field & 127) | 128));
-  bytes.push_back(static_cast<char>(field));
-  bytes += byte_string{"\1\x6d\x72\1\0\1\0\0\0\0\0\0\xf8\x3f", 14};
-  return bytes;
-}
-
 // The chain of executions of one `learn`, each answer handed in from the thread that executed, as
 // messages between actors do.
 class chain {
@@ -110,8 +92,8 @@ private:
         return;
       }
       const auto& call = output.calls.front();
-      auto next =
-        input_of(entry_kind::reply_callback, {}, call.method == "moxzi_device_run" ? reply_ : unit);
+      auto next = input_of(entry_kind::reply_callback, {},
+                           call.method == "moxzi_device_run" ? reply_ : unit());
       next.callback = call.on_reply;
       go(std::move(next));
     });
@@ -160,7 +142,7 @@ byte_string motoko(const char* name) {
 std::unique_ptr<actor_body> install(std::shared_ptr<const compiled_module> module,
                                     const wasm_pool& pool, const std::string& name) {
   auto body = make_wasm_body(pool.handle(), {principal::of_actor(name)});
-  auto installing = input_of(entry_kind::init, {}, unit);
+  auto installing = input_of(entry_kind::init, {}, unit());
   installing.code = std::make_shared<const wasm_code>(std::move(module));
   auto installed = run(*body, std::move(installing));
   if (installed.trapped) {
@@ -192,7 +174,7 @@ void measure_learning(actor_body& body) {
 void measure_hop(actor_body& body) {
   std::vector<double> samples;
   for (int i = 0; i < 2'000; ++i) {
-    auto input = input_of(entry_kind::query, "count", unit);
+    auto input = input_of(entry_kind::query, "count", unit());
     auto start = now_us();
     run(body, std::move(input));
     samples.push_back(now_us() - start);
@@ -209,10 +191,43 @@ void measure_many(const std::shared_ptr<const compiled_module>& module, const wa
             fmt::format(",\"mib_for_1000\":{:.0f}", resident_mib() - before));
 }
 
+// The same executions as the peer's, for the ratio.
+void print_median(std::vector<double> samples) {
+  fmt::print("{{\"median_us\":{:.3f}}}\n", median(std::move(samples)));
+}
+
+void measure_in_turn(wasm_engine& engine, const wasm_pool& pool, const std::string& what,
+                     uint64_t mib) {
+  std::vector<double> samples;
+  if (what == "touch") {
+    auto body = install(*engine.compile(*wasm_from_text(full_heap(mib))), pool, "full");
+    run(*body, input_of(entry_kind::update, "read", {}));
+    const auto input = input_of(entry_kind::update, "touch", {});
+    for (int i = 0; i < 15; ++i) samples.push_back(batch_us(*body, input, 200));
+    return print_median(std::move(samples));
+  }
+  auto body = install(*engine.compile(motoko(what == "bump" ? "counter" : "letters")), pool, what);
+  const auto input = input_of(entry_kind::update, "bump", nat(1));
+  for (int i = 0; i < 15; ++i) {
+    if (what == "bump") {
+      samples.push_back(batch_us(*body, input, 2'000));
+    } else {
+      const auto start = now_us();
+      chain learned{*body, 100};
+      samples.push_back((now_us() - start) / static_cast<double>(learned.executions));
+    }
+  }
+  print_median(std::move(samples));
+}
+
 } // namespace
 
-int main() {
+int main(int argc, char** argv) {
   auto engine = *wasm_engine::make();
+  if (argc > 1) {
+    measure_in_turn(*engine, wasm_pool{}, argv[1], argc > 2 ? std::stoull(argv[2]) : 0);
+    return 0;
+  }
   auto wasm = motoko("letters");
   auto start = now_us();
   auto letters = *engine->compile(wasm);
@@ -225,7 +240,7 @@ int main() {
 
   wasm_pool pool;
   auto counting = install(counter, pool, "counter");
-  measure("wasm.query", *counting, input_of(entry_kind::query, "count", unit));
+  measure("wasm.query", *counting, input_of(entry_kind::query, "count", unit()));
   measure("wasm.bump", *counting, input_of(entry_kind::update, "bump", nat(1)));
   measure_hop(*counting);
   measure_learning(*install(loaded, pool, "letters"));
