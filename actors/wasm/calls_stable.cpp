@@ -37,6 +37,7 @@ void read_stable(call_frame& f, uint64_t to, uint64_t offset, uint64_t size) {
   if (!stable_access(f, offset, size)) return;
   auto* at = f.range(to, size);
   if (at == nullptr || size == 0 || !f.charge(size)) return;
+  f.state.heap->open_range(to, size);
   if (!f.state.stable->read(offset, at, size))
     f.fail("MX507", fmt::format("{}: out of memory", f.row.name));
 }

@@ -51,22 +51,23 @@ page_scanner::page_scanner() noexcept
   std::vector<uint32_t> none;
   has_scan_ = true;
   alignas(page_bytes) static const uint8_t probe[page_bytes] = {};
-  has_scan_ = find_by_scan(probe, page_bytes, none);
+  has_scan_ = find_by_scan(probe, 0, page_bytes, none);
 }
 
 page_scanner::~page_scanner() {
   if (pagemap_ >= 0) ::close(pagemap_);
 }
 
-void page_scanner::find(const uint8_t* base, size_t size, std::vector<uint32_t>& pages) const {
-  if (!has_scan_ || !find_by_scan(base, size, pages)) find_by_pagemap(base, size, pages);
+void page_scanner::find(const uint8_t* base, size_t from, size_t to,
+                        std::vector<uint32_t>& pages) const {
+  if (!has_scan_ || !find_by_scan(base, from, to, pages)) find_by_pagemap(base, from, to, pages);
 }
 
-bool page_scanner::find_by_scan(const uint8_t* base, size_t size,
+bool page_scanner::find_by_scan(const uint8_t* base, size_t from, size_t to,
                                 std::vector<uint32_t>& pages) const {
   auto first = reinterpret_cast<uint64_t>(base);
-  auto at = first;
-  auto end = first + size;
+  auto at = first + from;
+  auto end = first + to;
   std::array<scan_region, 256> regions;
   auto before = pages.size();
   while (at < end) {
@@ -95,13 +96,13 @@ bool page_scanner::find_by_scan(const uint8_t* base, size_t size,
   return true;
 }
 
-void page_scanner::find_by_pagemap(const uint8_t* base, size_t size,
+void page_scanner::find_by_pagemap(const uint8_t* base, size_t from, size_t to,
                                    std::vector<uint32_t>& pages) const {
   constexpr size_t batch = 4096;
-  std::vector<uint64_t> entries(std::min(batch, size / page_bytes));
+  std::vector<uint64_t> entries(std::min(batch, (to - from) / page_bytes));
   auto first = reinterpret_cast<uintptr_t>(base) / page_bytes;
-  for (size_t done = 0; done < size / page_bytes;) {
-    auto want = std::min(entries.size(), size / page_bytes - done);
+  for (size_t done = from / page_bytes; done < to / page_bytes;) {
+    auto want = std::min(entries.size(), to / page_bytes - done);
     auto got = ::pread(pagemap_, entries.data(), want * sizeof(uint64_t),
                        static_cast<off_t>((first + done) * sizeof(uint64_t)));
     // Without it no execution can be committed or undone.

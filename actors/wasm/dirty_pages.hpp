@@ -18,15 +18,17 @@ public:
   page_scanner(const page_scanner&) = delete;
   page_scanner& operator=(const page_scanner&) = delete;
 
-  /// Appends the numbers of the written pages of [base, base + size), counted from `base`,
-  /// ascending. Both must be multiples of a page.
-  void find(const uint8_t* base, size_t size, std::vector<uint32_t>& pages) const;
+  /// Appends the numbers of the written pages of [base + from, base + to), counted from `base`,
+  /// ascending. All must be multiples of a page.
+  void find(const uint8_t* base, size_t from, size_t to, std::vector<uint32_t>& pages) const;
 
   /// As `find` does where the kernel has no PAGEMAP_SCAN (before 6.7).
-  void find_by_pagemap(const uint8_t* base, size_t size, std::vector<uint32_t>& pages) const;
+  void find_by_pagemap(const uint8_t* base, size_t from, size_t to,
+                       std::vector<uint32_t>& pages) const;
 
 private:
-  bool find_by_scan(const uint8_t* base, size_t size, std::vector<uint32_t>& pages) const;
+  bool find_by_scan(const uint8_t* base, size_t from, size_t to,
+                    std::vector<uint32_t>& pages) const;
 
   int pagemap_ = -1;
   bool has_scan_ = false;

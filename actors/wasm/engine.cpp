@@ -8,6 +8,7 @@
 #include "actors/wasm/execution_state.hpp"
 #include "actors/wasm/instance.hpp"
 #include "actors/wasm/system_calls.hpp"
+#include "actors/wasm/write_signal.hpp"
 
 namespace moxzi::actors {
 
@@ -214,6 +215,7 @@ result<std::shared_ptr<wasm_engine>> wasm_engine::make() {
   auto& parts = *made->parts_;
   parts.engine = make_engine();
   if (!parts.engine) return fail(wasm_errc::engine, "the wasm engine cannot start");
+  write_signal::install();
   auto linker32 = make_linker(parts.engine.get(), false);
   if (!linker32) return linker32.error();
   auto linker64 = make_linker(parts.engine.get(), true);

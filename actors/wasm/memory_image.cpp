@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "actors/wasm/module_info.hpp"
+#include "actors/wasm/write_signal.hpp"
 #include "base/assert.hpp"
 
 namespace moxzi::actors {
@@ -67,15 +68,41 @@ memory_image::growth memory_image::grow(size_t size) noexcept {
     if (::mprotect(work_ + accessible_, size - accessible_, PROT_READ | PROT_WRITE) != 0)
       return refusal_ = growth::no_memory;
     accessible_ = size;
+    if (guard_) guard_->extend(size);
   }
   size_ = std::max(size_, size);
   return growth::grown;
 }
 
-size_t memory_image::commit(digest_stream& digest) {
+void memory_image::find_written() {
   pages_.clear();
   idle_.clear();
-  scanner_->find(work_, size_, pages_);
+  if (!guard_) return scanner_->find(work_, 0, size_, pages_);
+  for (auto part : guard_->open_parts())
+    if (part.first < size_) scanner_->find(work_, part.first, std::min(part.last, size_), pages_);
+}
+
+// Ends an execution. A closed chunk has no pages of its own.
+void memory_image::close_unused(bool pages_are_kept) {
+  if (!guard_ && accessible_ >= guarded_bytes_min && write_signal::is_installed())
+    guard_ = std::make_unique<write_guard>(work_, accessible_);
+  if (!guard_) return;
+  if (guard_->is_crowded() && pages_are_kept) {
+    drop_runs(pages_, run_gap_pages);
+    pages_are_kept = false;
+  }
+  if (!pages_are_kept) return guard_->close_all();
+  guard_->close_idle([this](write_guard::range part) { drop_pages_of(part); });
+}
+
+void memory_image::drop_pages_of(write_guard::range part) noexcept {
+  const auto first = std::lower_bound(pages_.begin(), pages_.end(), part.first / page_bytes);
+  const auto last = std::lower_bound(first, pages_.end(), part.last / page_bytes);
+  if (first != last) drop_pages(*first, *(last - 1));
+}
+
+size_t memory_image::commit(digest_stream& digest) {
+  find_written();
   bool keep = pages_.size() <= kept_pages_max;
   size_t run = 0; // first of the pages that are given back together
   for (size_t i = 0; i < pages_.size(); ++i) {
@@ -87,6 +114,7 @@ size_t memory_image::commit(digest_stream& digest) {
       uint64_t number = pages_[i];
       digest.update({reinterpret_cast<const char*>(&number), sizeof number});
       digest.update({reinterpret_cast<const char*>(image_ + at), page_bytes});
+      if (guard_) guard_->note_written(at);
     } else {
       idle_.push_back(pages_[i]);
     }
@@ -97,29 +125,32 @@ size_t memory_image::commit(digest_stream& digest) {
     }
   }
   if (keep && idle_.size() > idle_pages_max) drop_runs(idle_, 1);
+  close_unused(keep);
   committed_size_ = size_;
   refusal_ = growth::grown;
   return pages_.size() - idle_.size();
 }
 
 void memory_image::rollback() {
-  pages_.clear();
-  idle_.clear();
   if (size_ > committed_size_) undo_growth();
   size_ = committed_size_;
-  scanner_->find(work_, committed_size_, pages_);
-  if (pages_.size() > kept_pages_max) {
+  find_written();
+  const bool keep = pages_.size() <= kept_pages_max;
+  if (!keep) {
     drop_runs(pages_, run_gap_pages);
   } else {
     for (auto page : pages_) {
       auto at = size_t{page} * page_bytes;
-      if (std::memcmp(work_ + at, image_ + at, page_bytes) != 0)
-        std::memcpy(work_ + at, image_ + at, page_bytes);
-      else
+      if (std::memcmp(work_ + at, image_ + at, page_bytes) == 0) {
         idle_.push_back(page);
+        continue;
+      }
+      std::memcpy(work_ + at, image_ + at, page_bytes);
+      if (guard_) guard_->note_written(at);
     }
     if (idle_.size() > idle_pages_max) drop_runs(idle_, 1);
   }
+  close_unused(keep);
   refusal_ = growth::grown;
 }
 
@@ -131,6 +162,7 @@ void memory_image::undo_growth() noexcept {
   ::mprotect(work_ + committed_size_, accessible_ - committed_size_, PROT_NONE);
   accessible_ = committed_size_;
   size_ = committed_size_;
+  if (guard_) guard_->shrink(accessible_);
 }
 
 bool memory_image::ends_run(const std::vector<uint32_t>& pages, size_t first, size_t last,
@@ -159,8 +191,7 @@ void memory_image::detach() noexcept {
 memory_image::difference memory_image::capture() {
   difference found;
   found.size = size_;
-  pages_.clear();
-  scanner_->find(work_, size_, pages_);
+  find_written();
   for (auto page : pages_) {
     auto at = size_t{page} * page_bytes;
     // Beyond the committed size the image must not be read: that would give it pages.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/wasm/dirty_pages.hpp"
+#include "actors/wasm/write_guard.hpp"
 #include "base/digest.hpp"
 #include "base/result.hpp"
 
@@ -14,13 +15,17 @@ namespace moxzi::actors {
 /// The linear memory of one actor, kept twice in one sparse memory file: wasm code works on a
 /// private mapping of the file, and a shared mapping of it is the committed image. Writing gives
 /// the private mapping pages of its own, which `commit` copies into the image and `rollback`
-/// undoes. One thread at a time.
+/// undoes. Above `guarded_bytes_min` it is closed to writing but for the parts in use, so that
+/// their finding does not look through the rest. One thread at a time, and one that writes to
+/// `data()` needs a `write_signal::scope`.
 class memory_image {
 public:
   /// Address space taken per mapping; the heap's limit lies below.
   static constexpr size_t reserved_bytes = 8ull << 30;
   /// Inaccessible bytes behind it, for accesses with a small constant offset.
   static constexpr size_t guard_bytes = 64u << 10;
+  /// Below this, looking through all of it costs less than the signals.
+  static constexpr size_t guarded_bytes_min = 8u << 20;
 
   /// Makes an empty one that may grow to `bytes_max`.
   static result<std::unique_ptr<memory_image>> make(std::shared_ptr<const page_scanner> scanner,
@@ -52,6 +57,16 @@ public:
   /// Makes the memory accessible up to `size` bytes, a multiple of a page, and zero where it is
   /// new. Refused above the limit; the memory is then as before.
   growth grow(size_t size) noexcept;
+
+  /// A write to this address has raised the signal: makes it writable; false if it was for another
+  /// reason.
+  bool open(const void* address) noexcept {
+    return guard_ && guard_->open(address);
+  }
+  /// Makes a part writable for the system, whose writes raise no signal.
+  void open_range(size_t from, size_t size) noexcept {
+    if (guard_) guard_->open_range(from, size);
+  }
 
   /// True if a `grow` was refused since the last commit or rollback.
   growth refusal() const noexcept {
@@ -99,6 +114,9 @@ public:
 private:
   memory_image() = default;
   void undo_growth() noexcept;
+  void find_written();
+  void close_unused(bool pages_are_kept);
+  void drop_pages_of(write_guard::range part) noexcept;
   /// True if the pages from index `first` on, given back together with those up to `gap` pages
   /// away, end at index `last`.
   static bool ends_run(const std::vector<uint32_t>& pages, size_t first, size_t last,
@@ -117,6 +135,7 @@ private:
   uint64_t limit_ = ~uint64_t{0};
   std::vector<bool> written_; // pages of the image that were ever written
   growth refusal_ = growth::grown;
+  std::unique_ptr<write_guard> guard_;
   std::vector<uint32_t> pages_; // private ones
   std::vector<uint32_t> idle_;  // of them, those that are as in the image
 };

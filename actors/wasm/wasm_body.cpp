@@ -9,6 +9,7 @@
 
 #include "actors/wasm/execution_state.hpp"
 #include "actors/wasm/wasm_state.hpp"
+#include "actors/wasm/write_signal.hpp"
 #include "base/assert.hpp"
 #include "base/nearest.hpp"
 
@@ -242,6 +243,7 @@ bool wasm_body::go_on() {
 }
 
 pool_task::outcome wasm_body::run_slice(bool is_brief) {
+  const write_signal::scope writing{&state_.heap};
   bool running = step_ == step::waiting ? begin() : true;
   while (running) {
     if (!now_.instance->poll(is_brief)) return {};

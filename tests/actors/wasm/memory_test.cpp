@@ -1,14 +1,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "actors/wasm/engine.hpp"
 #include "actors/wasm/memory_image.hpp"
 #include "actors/wasm/stable_memory.hpp"
+#include "actors/wasm/write_signal.hpp"
 
 using namespace moxzi;
 using namespace moxzi::actors;
@@ -120,6 +123,126 @@ TEST(memory_image, behaves_as_an_array_that_is_copied_at_each_commit) {
   }));
 }
 
+namespace {
+
+constexpr size_t large_bytes = memory_image::guarded_bytes_min + (1u << 20);
+
+/// A heap large enough to be closed to writing, and what it should hold.
+class large_heap {
+public:
+  large_heap() : image_(image_of(large_bytes, 4 * large_bytes)) {
+    static const auto engine = *wasm_engine::make(); // it takes the signal
+    commit();
+  }
+  void write(size_t at, uint8_t value) {
+    image_->data()[at] = value;
+    working_[at] = value;
+  }
+  void grow() {
+    const auto size = std::min(image_->size() + (1u << 20), 4 * large_bytes);
+    EXPECT_EQ(image_->grow(size), memory_image::growth::grown);
+  }
+  void commit() {
+    ::commit(*image_);
+    committed_ = working_;
+  }
+  void rollback() {
+    image_->rollback();
+    seen_.insert(working_.begin(), working_.end());
+    working_ = committed_;
+  }
+  bool is_as_expected() const {
+    const auto expected = [this](size_t at) {
+      return committed_.contains(at) ? committed_.at(at) : 0;
+    };
+    for (const auto* written : {&seen_, &committed_})
+      for (const auto& [at, _] : *written)
+        if (at < image_->size() && image_->data()[at] != expected(at)) return false;
+    for (const auto& [at, value] : committed_)
+      if (static_cast<uint8_t>(image_->committed()[at]) != value) return false;
+    return true;
+  }
+  memory_image& image() {
+    return *image_;
+  }
+
+private:
+  std::unique_ptr<memory_image> image_;
+  memory_image* writable_ = image_.get();
+  write_signal::scope writing_{&writable_};
+  std::map<size_t, uint8_t> working_, committed_, seen_;
+};
+
+} // namespace
+
+TEST(memory_image, a_large_heap_behaves_as_an_array_that_is_copied_at_each_commit) {
+  using write = std::pair<uint32_t, uint8_t>;
+  EXPECT_TRUE(rc::check([](const std::vector<std::pair<std::vector<write>, uint8_t>>& steps) {
+    large_heap heap;
+    for (size_t step = 0; step < std::min<size_t>(steps.size(), 12); ++step) {
+      const auto& [writes, how] = steps[step];
+      if (how % 7 == 0) heap.grow();
+      for (size_t n = 0; n < std::min<size_t>(writes.size(), 12); ++n) {
+        const auto& [seed, value] = writes[n];
+        const size_t at = (seed * 2654435761u) % heap.image().size();
+        // Most writes are somewhere, some go on through many pages.
+        for (size_t i = 0; i < (value % 32 == 0 ? 100u : 1u); ++i)
+          if (at + i * page_bytes < heap.image().size()) heap.write(at + i * page_bytes, value);
+      }
+      if (how % 2 == 0)
+        heap.commit();
+      else
+        heap.rollback();
+      RC_ASSERT(heap.is_as_expected());
+    }
+  }));
+}
+
+TEST(memory_image, pages_that_few_executions_write_are_found_in_a_large_heap) {
+  large_heap heap;
+  for (size_t i = 0; i < 40; ++i) {
+    // The same two pages always, and one that is another each time.
+    heap.write(5, static_cast<uint8_t>(i + 1));
+    heap.write(large_bytes - 1, static_cast<uint8_t>(i + 1));
+    heap.write((1 + 37 * i) * page_bytes, static_cast<uint8_t>(i + 1));
+    if (i % 3 == 2) {
+      heap.rollback();
+    } else {
+      digest_stream digest;
+      const auto before = digest.value();
+      EXPECT_EQ(heap.image().commit(digest), 3u) << i;
+      EXPECT_NE(digest.value(), before);
+    }
+    if (i % 3 != 2) heap.commit();
+    EXPECT_TRUE(heap.is_as_expected()) << i;
+  }
+}
+
+TEST(memory_image, what_the_system_writes_into_a_large_heap_is_found_too) {
+  large_heap heap;
+  stable_memory stable{1u << 20};
+  ASSERT_TRUE(stable.grow(4));
+  ASSERT_TRUE(stable.write(0, byte_string(3 * page_bytes, 'x')));
+  const size_t at = large_bytes / 2 - page_bytes;
+  heap.image().open_range(at, 3 * page_bytes);
+  ASSERT_TRUE(stable.read(0, reinterpret_cast<char*>(heap.image().data() + at), 3 * page_bytes));
+  EXPECT_EQ(commit(heap.image()), 3u);
+  EXPECT_EQ(heap.image().committed()[at + page_bytes], 'x');
+}
+
+TEST(memory_image, a_heap_opens_as_a_whole_when_it_is_written_in_very_many_places) {
+  large_heap heap;
+  for (size_t round = 0; round < 3; ++round) {
+    for (size_t at = 0; at < large_bytes; at += 5 * page_bytes)
+      heap.write(at, static_cast<uint8_t>(round + 1));
+    if (round == 1)
+      heap.rollback();
+    else
+      heap.commit();
+    EXPECT_TRUE(heap.is_as_expected()) << round;
+  }
+}
+
 TEST(page_scanner, both_ways_of_asking_the_kernel_agree) {
   page_scanner scanner;
   int file = ::memfd_create("test", 0);
@@ -140,8 +263,8 @@ TEST(page_scanner, both_ways_of_asking_the_kernel_agree) {
   }
   static_cast<void>(seen);
   std::vector<uint32_t> found, found_by_pagemap;
-  scanner.find(base, pages * page_bytes, found);
-  scanner.find_by_pagemap(base, pages * page_bytes, found_by_pagemap);
+  scanner.find(base, 0, pages * page_bytes, found);
+  scanner.find_by_pagemap(base, 0, pages * page_bytes, found_by_pagemap);
   EXPECT_EQ(found, expected);
   EXPECT_EQ(found_by_pagemap, expected);
   ::munmap(base, pages * page_bytes);
