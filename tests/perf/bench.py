@@ -3,7 +3,9 @@
 
 Prints one JSON line a row: {"name", "ours_us", "peer", "peer_us", "ratio"} with medians in
 microseconds; `ratio` is the median of the pairwise ratios ours / peer; a row of ours that no peer
-does has null for its peer. Rows of memory have `ours_bytes` and `peer_bytes`. Every raw time goes to build/bench/raw.jsonl. The row `control` is the same program twice: the noise of this run.
+does has null for its peer. Rows of memory have `ours_bytes` and `peer_bytes`. A row that is to stay below
+something has `limit` (of its ratio, or of ours where there is no peer) and `holds`. Every raw time goes
+to build/bench/raw.jsonl. The row `control` is the same program twice: the noise of this run.
 
   bench.py --bin build/release/bin --deps .deps [--rounds 5] [ROW ...]
 
@@ -59,8 +61,9 @@ class Bench:
 
         return once
 
-    def compare(self, name, ours, peers, rounds=None, unit="us"):
-        """Runs ours and each peer in turn, `rounds` times, and prints a row per peer."""
+    def compare(self, name, ours, peers, rounds=None, unit="us", limit=None):
+        """Runs ours and each peer in turn, `rounds` times, and prints a row per peer; the ratio to
+        each is to stay below the limit, if there is one."""
         if not self.selected(name):
             return
         log(f"{name} against {', '.join(label for label, _ in peers)}")
@@ -78,16 +81,18 @@ class Bench:
         for label, _ in peers:
             pairs = [a / b for a, b in zip(times["ours"], times[label])]
             self.row(name, statistics.median(times["ours"]), label,
-                     statistics.median(times[label]), statistics.median(pairs), unit)
+                     statistics.median(times[label]), statistics.median(pairs), unit, limit)
 
-    def row(self, name, ours, peer=None, peers=None, ratio=None, unit="us"):
+    def row(self, name, ours, peer=None, peers=None, ratio=None, unit="us", limit=None):
         def rounded(value, digits):
             return None if value is None else round(value, digits)
 
         self.printed += 1
-        print(json.dumps({"name": name, f"ours_{unit}": rounded(ours, 2), "peer": peer,
-                          f"peer_{unit}": rounded(peers, 2), "ratio": rounded(ratio, 3)}),
-              flush=True)
+        fields = {"name": name, f"ours_{unit}": rounded(ours, 2), "peer": peer,
+                  f"peer_{unit}": rounded(peers, 2), "ratio": rounded(ratio, 3)}
+        if limit is not None:
+            fields |= {"limit": limit, "holds": (ours if peer is None else ratio) <= limit}
+        print(json.dumps(fields), flush=True)
 
     def rows_of(self, name, *command):
         """A program that prints its own rows: both sides, or ours alone where no peer does it."""

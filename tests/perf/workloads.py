@@ -10,6 +10,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import hosting  # noqa: E402
 import language  # noqa: E402
 from daemon import LETTERS, Daemon, Folder  # noqa: E402
 
@@ -29,7 +30,7 @@ def run(bench):
     bench.rows_of("candid", os.path.join(bench.bin, "candid_bench"))
     bench.rows_of("binding", os.path.join(bench.bin, "binding_bench"))
     bench.rows_of("wasm", os.path.join(bench.bin, "wasm_bench"))
-    execution_rows(bench)
+    hosting.rows(bench)
     language.rows(bench)
 
 
@@ -48,14 +49,6 @@ def memory_row(bench, model):
     ours = bench.program(os.path.join(bench.bin, "models_bench"), model, "3", "1",
                          key="memory_bytes")
     bench.compare(f"{model}.memory", ours, bench.torch_memory(model), rounds=1, unit="bytes")
-
-
-def execution_rows(bench):
-    """One execution with its commit, against the same with written pages found and mapped anew."""
-    for name, *work in (("bump", "bump"), ("learn", "learn"), ("touch", "touch", "50")):
-        ours, peer = (bench.program(os.path.join(bench.bin, program), *work)
-                      for program in ("wasm_bench", "pagemap_host"))
-        bench.compare(f"execution.{name}", ours, [("pagemap-host", peer)])
 
 
 # -- the daemon ------------------------------------------------------------------------------------
