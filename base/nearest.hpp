@@ -8,8 +8,8 @@
 namespace moxzi {
 
 /// The known name that `name` was probably meant to be: the smallest edit distance (insertions,
-/// deletions, substitutions, transpositions of neighbours), if it is at most a third of the longer
-/// name's length (at least 1). The first of equals wins.
+/// deletions, substitutions, transpositions; another case is half), if it is at most a third of the
+/// longer name's length (at least 1) and not all of it. The first of equals wins.
 std::optional<std::string_view> nearest(std::string_view name,
                                         std::span<const std::string_view> known);
 

@@ -127,8 +127,10 @@ type checker::call_value(const type& callee, call_site& site) {
     if (site.patterns == pattern_id::none) type_of(one);
   if (is_poison(callee)) return {};
   if (is(callee, base_type::declared_type) && callee.name == "model") return {};
+  // `[n]` is written in the program; `a type` is not.
+  const auto seen = show(callee);
   auto& d = report("E0509", site.callee, fmt::format("`{}` cannot be called", text(site.callee)),
-                   fmt::format("`{}`", show(callee)));
+                   seen.starts_with("a ") ? seen : fmt::format("`{}`", seen));
   if (is(callee, base_type::model))
     d.help.push_back("a model is called if it has a method `forward`");
   return {};

@@ -237,8 +237,10 @@ type checker::elementwise(token_kind operation, const type& first, const type& s
     return out;
   }
   if (*element == dtype::boolean) {
-    report("E0504", operation_at, fmt::format("{} does not take bool tensors", describe(operation)),
-           "arithmetic needs numbers");
+    auto& d = report("E0503", operation_at,
+                     fmt::format("{} does not take bool tensors", describe(operation)),
+                     "arithmetic needs numbers");
+    d.help.push_back("cast them, as in `x as f32`");
     return {};
   }
   if (operation == token_kind::divide && !is_float(*element)) {

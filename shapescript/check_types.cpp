@@ -124,7 +124,7 @@ axis checker::resolve_axis(dim_id id, size_scope& scope, bool fresh, bool& ok) {
     report("E0302", node.where,
            fmt::format("size `{}` is {}", text(node.where),
                        number ? std::to_string(*number) : std::string{"too large"}),
-           "a size is at least 1");
+           number ? "a size is at least 1" : "too large to be compared");
     ok = false;
   }
   if (node.kind != dim_expr::integer) one.name = without_spaces(text(node.where));

@@ -110,20 +110,24 @@ void parser::data() {
   node.name = expect(token_kind::name);
   node.where.end = previous().end;
   if (!failed_ && open_block("this `data`")) {
-    while (peek() != token_kind::dedent && peek() != token_kind::end) {
-      data_field field;
-      field.name = expect(token_kind::name, "the name of a field");
-      expect(token_kind::colon);
-      field.type = failed_ ? type_id::none : type();
-      if (field.type != type_id::none) node.fields.push_back(field);
-      if (!failed_) end_of_line("the end of the line");
-      if (failed_) recover();
-    }
+    while (peek() != token_kind::dedent && peek() != token_kind::end) field(node);
     close_block();
+  } else if (!failed_) {
+    while (peek() == token_kind::name && peek(1) == token_kind::colon) field(node);
   }
   if (node.name == span{}) return;
   out_.program.order.push_back({decl_kind::data, uint32_t(out_.program.data.size())});
   out_.program.data.push_back(std::move(node));
+}
+
+void parser::field(data_decl& owner) {
+  data_field one;
+  one.name = expect(token_kind::name, "the name of a field");
+  expect(token_kind::colon);
+  one.type = failed_ ? type_id::none : type();
+  if (one.type != type_id::none) owner.fields.push_back(one);
+  if (!failed_) end_of_line("the end of the line");
+  if (failed_) recover();
 }
 
 void parser::model() {
@@ -145,6 +149,12 @@ void parser::model() {
       if (failed_) recover();
     }
     close_block();
+  } else if (!failed_) {
+    while (peek(1) == token_kind::name
+           && (is_word("param") || is_word("buffer") || is_word("layer"))) {
+      member(node);
+      if (failed_) recover();
+    }
   }
   out_.program.order.push_back({decl_kind::model, uint32_t(out_.program.models.size())});
   out_.program.models.push_back(std::move(node));
@@ -219,6 +229,8 @@ void parser::function(bool is_extern, model_decl* owner) {
   if (!is_extern && open_block(fmt::format("`{}`", text_.text(node.name)))) {
     node.body = statements();
     close_block();
+  } else if (!is_extern && !failed_) {
+    node.body = statements_not_indented();
   }
   node.broken = failed_;
   const auto place = uint32_t(out_.program.functions.size());

@@ -39,6 +39,33 @@ block parser::statements() {
   return result;
 }
 
+// The body of a function that was not indented, up to what can't belong to it.
+block parser::statements_not_indented() {
+  block result;
+  const auto belongs = [this] {
+    switch (peek()) {
+      case token_kind::kw_return:
+      case token_kind::kw_for:
+      case token_kind::kw_while:
+      case token_kind::kw_if:
+      case token_kind::kw_pass:
+        return true;
+      case token_kind::name:
+        return peek(1) == token_kind::assign || peek(1) == token_kind::comma
+               || peek(1) == token_kind::open_paren || peek(1) == token_kind::dot;
+      default:
+        return false;
+    }
+  };
+  while (belongs()) {
+    result.push_back(statement());
+    if (!failed_) continue;
+    out_.program.stmts[static_cast<uint32_t>(result.back())].kind = stmt_kind::error;
+    recover();
+  }
+  return result;
+}
+
 stmt_id parser::statement() {
   switch (peek()) {
     case token_kind::kw_for:

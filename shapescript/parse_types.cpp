@@ -108,7 +108,10 @@ dim_id parser::dim_binary(dim_id left, token_kind operation, dim_id right) {
   dim_expr node;
   node.kind = dim_expr::binary;
   node.operation = operation;
-  node.where = {l.where.begin, r.where.end};
+  // Brackets around an operand are part of the whole, though not of the operand.
+  const auto left_where = bracketed_.find(left), right_where = bracketed_.find(right);
+  node.where = {left_where == bracketed_.end() ? l.where.begin : left_where->second.begin,
+                right_where == bracketed_.end() ? r.where.end : right_where->second.end};
   node.left = left;
   node.right = right;
   node.depth = static_cast<uint16_t>(1 + std::max(l.depth, r.depth));
@@ -148,6 +151,7 @@ dim_id parser::dim_atom() {
     ++at_;
     const auto inner = dim_sum();
     expect(token_kind::close_paren);
+    if (!failed_) bracketed_[inner] = {node.where.begin, previous().end};
     --depth_;
     return inner;
   } else {

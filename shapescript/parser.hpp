@@ -1,6 +1,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -33,7 +34,8 @@ private:
   void recover();
   /// Ends a logical line.
   void end_of_line(std::string_view wanted);
-  /// Enters an indented block after `:`; false if there is none.
+  /// Enters an indented block after `:`; false if there is none. `failed_` is not set if all that
+  /// is missing is the indentation, so that what stands there can be read as the block.
   bool open_block(std::string_view owner);
   void close_block();
 
@@ -43,6 +45,7 @@ private:
   devices_option option();
   void dim();
   void data();
+  void field(data_decl& owner);
   void model();
   void member(model_decl& owner);
   void layer(model_decl& owner);
@@ -65,6 +68,7 @@ private:
 
   // -- statements (parse_statements.cpp) ---------------------------------------
   block statements();
+  block statements_not_indented();
   stmt_id statement();
   stmt simple();
   stmt assignment_or_expression();
@@ -99,7 +103,8 @@ private:
   std::vector<token> tokens_;
   size_t at_ = 0;
   bool failed_ = false;
-  int depth_ = 0; // brackets, operators and blocks around the token at hand
+  std::map<dim_id, span> bracketed_; // sizes in brackets, with those
+  int depth_ = 0;                    // brackets, operators and blocks around the token at hand
   parsed out_;
 };
 

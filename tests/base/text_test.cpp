@@ -47,6 +47,11 @@ TEST(nearest, finds_the_name_that_was_meant) {
   EXPECT_EQ(nearest("--devcie", known), "--device");
   EXPECT_EQ(nearest("--lsten", known), "--listen");
   EXPECT_EQ(nearest("zebra", known), std::nullopt);
+  // Another case is nearer than another letter, and one letter is not like another.
+  const std::vector<std::string_view> letters{"b", "n", "Hd", "hd2"};
+  EXPECT_EQ(nearest("N", letters), "n");
+  EXPECT_EQ(nearest("x", letters), std::nullopt);
+  EXPECT_EQ(nearest("hd", letters), "Hd");
   EXPECT_EQ(did_you_mean("--device-sed", known), "; did you mean '--device-seed'?");
   EXPECT_EQ(did_you_mean("x", known), "");
 }

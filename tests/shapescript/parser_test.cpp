@@ -82,6 +82,13 @@ TEST(parser, one_mistake_gives_one_report) {
   EXPECT_EQ(faults("fn f(x [n]) -> [n]:\n    y = x\n    return y\nfn g():\n    pass\n"),
             "E0110 @1:8");
   EXPECT_EQ(faults("fn f():\n    if x > 1:\n    return x\n"), "E0111 @3:5");
+  // What was not indented is read as the block all the same.
+  EXPECT_EQ(faults("fn f(x: [n]) -> [n]:\nreturn x\n"), "E0111 @2:1");
+  EXPECT_EQ(faults("fn f(x: [n]) -> [n]:\ny = x\nprint(y)\nif y:\n    pass\ndim D = 4\n"),
+            "E0111 @2:1");
+  EXPECT_EQ(faults("data R:\nx: [3]\ny: [4]\nmodel M:\nparam w: [3] = 1\ndim D = 4\n"),
+            "E0111 @2:1; E0111 @5:1");
+  EXPECT_EQ(faults("fn f():\ndevices cpu\nmodel M:\n    pass\n"), "E0111 @2:1");
   EXPECT_EQ(faults("fn f():\n    x = (1]\n    y = 2\n"), "E0110 @2:11");
   EXPECT_EQ(faults("fn f():\n    x = 1)\n    y = 2\n"), "E0110 @2:10");
   EXPECT_EQ(faults("fn f():\n    x = g(\"abc)\n    y = 2\n"), "E0104 @2:11");

@@ -1,0 +1,3 @@
+# expect: E0302 @2:10
+fn f(x: [(a+b)*(c-c)]) -> []:
+    return 1.0
