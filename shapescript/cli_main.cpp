@@ -1,7 +1,10 @@
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +12,7 @@
 
 #include "base/nearest.hpp"
 #include "shapescript/check.hpp"
+#include "shapescript/cli_report.hpp"
 #include "shapescript/explain.hpp"
 #include "shapescript/format.hpp"
 #include "shapescript/lsp/stdio.hpp"
@@ -77,6 +81,25 @@ void add_check(CLI::App& program, check_options& options, int& status) {
 
 // -- explain -------------------------------------------------------------------
 
+// `; the nearest are E1904, E1902 and E1901`: by number, of codes that begin with the same letter.
+std::string near_codes(std::string_view code) {
+  const auto number_of = [](std::string_view text) {
+    int number = -1;
+    std::from_chars(text.data() + 1, text.data() + text.size(), number);
+    return number;
+  };
+  std::vector<std::pair<int, std::string_view>> found;
+  if (code.size() > 1 && number_of(code) >= 0)
+    for (const auto& one : all_codes())
+      if (one.code[0] == code[0])
+        found.emplace_back(std::abs(number_of(one.code) - number_of(code)), one.code);
+  if (found.size() < 3) return "; a code reads like E0408";
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  return fmt::format("; the nearest are {}, {} and {}", found[0].second, found[1].second,
+                     found[2].second);
+}
+
 int run_explain(const std::string& code) {
   std::string upper = code;
   for (auto& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -86,7 +109,9 @@ int run_explain(const std::string& code) {
   }
   std::vector<std::string_view> known;
   for (const auto& one : all_codes()) known.push_back(one.code);
-  fmt::print(stderr, "shapescript: no code '{}'{}\n", code, moxzi::did_you_mean(upper, known));
+  const auto meant = moxzi::did_you_mean(upper, known);
+  fmt::print(stderr, "shapescript: no code '{}'{}\n", code,
+             meant.empty() ? near_codes(upper) : meant);
   return exit_usage;
 }
 
@@ -173,6 +198,31 @@ void add_format(CLI::App& program, format_options& options, int& status) {
   command->callback([&options, &status] { status = run_format(options); });
 }
 
+void add_cost(CLI::App& program, cost_command& command, int& status) {
+  auto* sub = program.add_subcommand("cost", "Say what a step of each device function costs");
+  sub->add_option("FILE", command.file, "The program")->required();
+  sub->add_option("--format", command.format, "text, or json: one object a line")
+    ->check(CLI::IsMember({"text", "json"}));
+  sub->add_option("--size", command.sizes, "The size of an axis, as in b=64; several times");
+  sub->add_option("--value", command.values,
+                  "What a function is given that is no tensor, as in times=3; several times");
+  sub->callback([&command, &status] { status = run_cost(command, stderr_has_color()); });
+}
+
+void add_hover(CLI::App& program, hover_command& command, int& status) {
+  auto* sub = program.add_subcommand("hover", "Say what stands at a place of a program");
+  sub
+    ->add_option("FILE:LINE:COL", command.place,
+                 "The place, or FILE:LINE; lines and columns count from 1")
+    ->required();
+  sub->add_option("--format", command.format, "text, or json: one object, or null")
+    ->check(CLI::IsMember({"text", "json"}));
+  sub->add_option("--size", command.sizes, "The size of an axis, as in b=64; several times");
+  sub->add_option("--value", command.values,
+                  "What a function is given that is no tensor, as in times=3; several times");
+  sub->callback([&command, &status] { status = run_hover(command, stderr_has_color()); });
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -189,6 +239,10 @@ int main(int argc, char** argv) {
   add_format(program, formatting, status);
   program.add_subcommand("lsp", "Serve an editor: JSON-RPC over stdin and stdout")
     ->callback([&status] { status = lsp::serve(STDIN_FILENO, STDOUT_FILENO); });
+  cost_command costing;
+  add_cost(program, costing, status);
+  hover_command hovering;
+  add_hover(program, hovering, status);
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

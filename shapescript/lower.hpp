@@ -33,6 +33,16 @@ struct lowered_input {
   std::string name; ///< `batch.img`
   moxzi::device::input_type what;
   std::optional<uint32_t> batch; ///< the dimension of the examples, if it has one
+  bool gradient = false;         ///< it is one of a parameter, and lies as that does
+  std::vector<std::string> axes; ///< of a gradient: how its dimensions are called
+};
+
+/// A call of an `extern fn`: what it takes is known before what it gives is read as inputs.
+struct lowered_python {
+  uint32_t function = no_index;
+  std::vector<moxzi::device::reg> arguments;
+  std::vector<moxzi::device::reg> results; ///< the inputs that hold what it gives
+  uint32_t origin = 0;
 };
 
 /// A parameter or buffer of a model: `m.blocks.0.w`.
@@ -74,6 +84,7 @@ struct lowered {
   std::vector<moxzi::device::reg> results;
   std::vector<lowered_need> gradients; ///< what `value_and_grad` and `grad` give
   std::vector<lowered_update> updates;
+  std::vector<lowered_python> python; ///< in the order of their calls
   std::vector<operation_origin> origins;
   uint32_t result_origin = 0; ///< the `return`
   /// The dimension of a register that is called by a dim that the devices split.

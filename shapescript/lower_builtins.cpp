@@ -37,7 +37,18 @@ attribute lowering::optional_number(lowered_argument* one) {
 }
 
 int64_t lowering::whole(lowered_argument* one, int64_t otherwise) {
-  return one == nullptr ? otherwise : static_cast<int64_t>(number(one, 0));
+  if (one == nullptr) return otherwise;
+  const auto& what = argument(*one);
+  if (what.at == no_register && what.base == base_type::integer) return what.integer;
+  return truncated(number(one, 0));
+}
+
+// The whole part, as Python's int() takes it.
+int64_t lowering::truncated(double number) {
+  constexpr double limit = 9.2233720368547e18;
+  if (number > -limit && number < limit) return static_cast<int64_t>(number);
+  fail(where_, "this number does not fit 64 bits");
+  return 0;
 }
 
 bool lowering::flag(lowered_argument* one, bool otherwise) {
@@ -231,7 +242,7 @@ value lowering::unary_builtin(const builtin& what, call_slots& m) {
       && (what.name == "abs" || what.name == "neg" || what.name == "sign" || what.name == "square");
     out.base = whole ? base_type::integer : base_type::real;
     out.real = result.value_or(0);
-    if (whole) out.integer = static_cast<int64_t>(out.real);
+    if (whole) out.integer = truncated(out.real);
     return out;
   }
   auto at = tensor(x);
@@ -278,7 +289,7 @@ value lowering::host_function(const builtin& what, call_slots& m) {
   if (what.how == rule::convert && what.name != "str") {
     out.real = number(m.all[0], 0);
     out.base = what.name == "float" ? base_type::real : base_type::integer;
-    out.integer = static_cast<int64_t>(out.real);
+    if (out.base == base_type::integer) out.integer = truncated(out.real);
     return out;
   }
   fail(m.where, fmt::format("no device does `{}`", what.name));

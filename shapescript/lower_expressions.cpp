@@ -12,8 +12,11 @@ value lowering::expression(expr_id id) {
   const auto before = where_;
   const auto& node = t().at(id);
   where_ = node.where;
-  auto what = evaluate(node, id);
+  if (++depth_ > lowered_depth_max) fail(node.where, "this is nested too deeply, calls included");
+  value what;
+  if (take_step()) what = evaluate(node, id);
   expect(id, type_of(id), what);
+  --depth_;
   where_ = before;
   return what;
 }
@@ -263,7 +266,8 @@ value lowering::unary(const expr& node) {
   }
   if (node.operation == token_kind::bang) return as_value(emit(op::logical_not, {tensor(what)}));
   if (what.at == no_register && what.base != base_type::tensor) {
-    what.integer = -what.integer;
+    if (__builtin_sub_overflow(int64_t{0}, what.integer, &what.integer))
+      fail(node.where, "this number does not fit 64 bits");
     what.real = -what.real;
     return what;
   }
@@ -284,7 +288,7 @@ value lowering::cast_to(const expr& node, const type& known) {
   const bool truth = what.base == base_type::boolean;
   if (is(known, base_type::integer)) {
     const auto real = truth ? (what.flag ? 1.0 : 0.0) : what.real;
-    return whole_value(what.base == base_type::integer ? what.integer : static_cast<int64_t>(real));
+    return whole_value(what.base == base_type::integer ? what.integer : truncated(real));
   }
   if (is(known, base_type::real)) return real_value(truth ? (what.flag ? 1 : 0) : what.real);
   return what;
@@ -440,6 +444,7 @@ std::optional<int64_t> whole_of(token_kind operation, int64_t x, int64_t y) {
     }
     default: {
       if (y < 0) return std::nullopt;
+      if (x == -1) return y % 2 == 0 ? 1 : -1;
       out = 1;
       for (int64_t i = 0; i < y; ++i) {
         if (__builtin_mul_overflow(out, x, &out)) return std::nullopt;
@@ -462,6 +467,7 @@ value lowering::host_arithmetic(token_kind operation, const value& x, const valu
     }
     value out = x;
     out.text += y.text;
+    if (out.text.size() > lowered_text_max) fail(where, "this text is too long");
     return out;
   }
   if (x.base == base_type::boolean && y.base == base_type::boolean) {
@@ -478,7 +484,9 @@ value lowering::host_arithmetic(token_kind operation, const value& x, const valu
   }
   if (!whole || operation == token_kind::divide) return real_value(real_of(operation, a, b));
   if (const auto number = whole_of(operation, x.integer, y.integer)) return whole_value(*number);
-  fail(where, "this number does not fit 64 bits");
+  fail(where, operation == token_kind::modulo && y.integer == 0
+                ? "this divides by 0"
+                : "this number does not fit 64 bits");
   return {};
 }
 

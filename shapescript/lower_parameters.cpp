@@ -72,11 +72,8 @@ value lowering::parameter(const parameter_info& p, uint32_t place) {
     case base_type::generator:
       out.base = base_type::generator;
       return out;
-    case base_type::gradient: {
-      auto model = model_value(p.what, name);
-      fail(p.where, "a gradient is given from outside");
-      return model;
-    }
+    case base_type::gradient:
+      return gradient_value(p.what, name);
     default:
       fail(p.where,
            fmt::format("`{}` is `{}`, which no device takes", name, program_.show(p.what)));
@@ -89,16 +86,24 @@ value lowering::host_parameter(const parameter_info& p) {
   out.base = p.what.base;
   const auto found = options_.values.find(p.name);
   if (found != options_.values.end()) {
-    if (const auto* whole = std::get_if<int64_t>(&found->second)) {
+    const auto* whole = std::get_if<int64_t>(&found->second);
+    const auto* real = std::get_if<double>(&found->second);
+    const auto* truth = std::get_if<bool>(&found->second);
+    const auto* words = std::get_if<std::string>(&found->second);
+    const bool fits = p.what.base == base_type::integer   ? whole != nullptr
+                      : p.what.base == base_type::real    ? whole != nullptr || real != nullptr
+                      : p.what.base == base_type::boolean ? truth != nullptr
+                                                          : words != nullptr;
+    if (!fits)
+      fail(p.where, fmt::format("`{}` is `{}`, and the value given for it is not", p.name,
+                                program_.show(p.what)));
+    if (whole != nullptr) {
       out.integer = *whole;
       out.real = static_cast<double>(*whole);
-    } else if (const auto* real = std::get_if<double>(&found->second)) {
-      out.real = *real;
-    } else if (const auto* truth = std::get_if<bool>(&found->second)) {
-      out.flag = *truth;
-    } else {
-      out.text = std::get<std::string>(found->second);
     }
+    if (real != nullptr) out.real = *real;
+    if (truth != nullptr) out.flag = *truth;
+    if (words != nullptr) out.text = *words;
     return out;
   }
   const auto& f = program_.functions[frame_->function];
@@ -136,20 +141,22 @@ value lowering::input_of(const type& what, const std::string& name) {
     fail(where_, fmt::format("the sizes of `{}` are not known", name));
     return {};
   }
-  lowered_input in{name, {sent_as(what.element), moxzi::device::shape(*sizes)}, {}};
+  lowered_input in{name, {sent_as(what.element), moxzi::device::shape(*sizes)}, {}, false, {}};
   if (sizes->size() > moxzi::device::rank_max) {
     fail(where_, fmt::format("`{}` has more than {} axes", name, moxzi::device::rank_max));
     return {};
   }
-  out_.code.where.inputs.push_back(in.what);
-  out_.inputs.push_back(in);
-  const auto number = static_cast<int64_t>(out_.inputs.size() - 1);
-  auto out = as_value(emit(op::input, {}, {number}));
-  out.at = cast(out.at, lowered_dtype(what.element));
+  auto out = as_value(cast(add_input(std::move(in)), lowered_dtype(what.element)));
   for (uint32_t i = 0; i < what.axes.size(); ++i)
     for (const auto& split : program_.devices.split)
       if (what.axes[i].name == split) out_.split_dims.try_emplace(out.at, i);
   return out;
+}
+
+reg lowering::add_input(lowered_input what) {
+  out_.code.where.inputs.push_back(what.what);
+  out_.inputs.push_back(std::move(what));
+  return emit(op::input, {}, {static_cast<int64_t>(out_.inputs.size() - 1)});
 }
 
 // -- models --------------------------------------------------------------------
@@ -168,13 +175,34 @@ value lowering::model_value(const type& what, const std::string& path) {
   out.declaration = what.declaration;
   out.text = path;
   for (const auto& one : what.dims) out.dims.push_back(number_of(one, where_));
-  if (!failed()) declare_tensors(out.declaration, out.dims, path);
+  if (failed()) return out;
+  each_tensor(out.declaration, out.dims, path, [this](member_kind kind, lowered_tensor one) {
+    auto& where = out_.code.where;
+    (kind == member_kind::param ? where.parameters : where.values)[one.name] = one.what;
+    (kind == member_kind::param ? out_.parameters : out_.buffers).push_back(std::move(one));
+  });
+  return out;
+}
+
+// A gradient that is given: an input for each of the model's parameters.
+value lowering::gradient_value(const type& what, const std::string& path) {
+  value out;
+  out.base = base_type::gradient;
+  out.declaration = what.declaration;
+  out.text = path;
+  for (const auto& one : what.dims) out.dims.push_back(number_of(one, where_));
+  if (failed()) return out;
+  each_tensor(out.declaration, out.dims, path, [&](member_kind kind, const lowered_tensor& one) {
+    if (kind != member_kind::param) return;
+    lowered_input in{one.name, {one.what.storage, one.what.dims}, {}, true, one.axes};
+    out.gradients[one.name] = cast(add_input(std::move(in)), one.what.type);
+  });
   return out;
 }
 
 // All parameters and buffers of a model and its layers, by their paths.
-void lowering::declare_tensors(uint32_t model, const std::vector<int64_t>& dims,
-                               const std::string& path) {
+void lowering::each_tensor(uint32_t model, const std::vector<int64_t>& dims,
+                           const std::string& path, const tensor_visitor& use) {
   auto before = std::exchange(frame_->sizes, model_sizes(model, dims));
   for (const auto& one : program_.models[model].members) {
     const auto inner = fmt::format("{}.{}", path, one.name);
@@ -185,7 +213,8 @@ void lowering::declare_tensors(uint32_t model, const std::vector<int64_t>& dims,
       for (const auto& size : layer.dims) sizes.push_back(number_of(size, where_));
       const auto count = several && one.count ? number_of(*one.count, where_) : 1;
       for (int64_t i = 0; i < count && !failed(); ++i)
-        declare_tensors(layer.declaration, sizes, several ? fmt::format("{}.{}", inner, i) : inner);
+        each_tensor(layer.declaration, sizes, several ? fmt::format("{}.{}", inner, i) : inner,
+                    use);
       continue;
     }
     const auto sizes = sizes_of(one.what.axes);
@@ -197,13 +226,8 @@ void lowering::declare_tensors(uint32_t model, const std::vector<int64_t>& dims,
     lowered_tensor tensor{
       inner, {type, moxzi::device::stored_as(type), moxzi::device::shape(*sizes), {}}, {}};
     for (const auto& axis : one.what.axes) tensor.axes.push_back(axis.name);
-    if (one.kind == member_kind::param) {
-      out_.code.where.parameters[inner] = tensor.what;
-      out_.parameters.push_back(std::move(tensor));
-    } else {
-      out_.code.where.values[inner] = tensor.what;
-      out_.buffers.push_back(std::move(tensor));
-    }
+    if (!take_step()) break;
+    use(one.kind, std::move(tensor));
   }
   frame_->sizes = std::move(before);
 }

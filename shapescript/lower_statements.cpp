@@ -158,7 +158,7 @@ void lowering::run_for(const stmt& node) {
     if (leave == leave_t::return_) return;
     frame_->leave = leave_t::no;
     if (leave == leave_t::break_) break;
-    if (out_.code.code.size() >= lowered_operations_max) emit(op::scalar, {}, {0.0});
+    take_step();
   }
   frame_->locals.erase(name);
 }
@@ -184,11 +184,6 @@ value lowering::call_function(uint32_t index, std::vector<lowered_argument>& arg
                               const value* self, std::optional<bool> trains) {
   const auto& f = program_.functions[index];
   const auto called_at = where_;
-  if (f.decl->is_extern) {
-    fail(where_, fmt::format("`{}` is Python, which no device program holds",
-                             program_.modules[f.module]->text.text(f.decl->name)));
-    return {};
-  }
   if (open_.size() >= nesting_max) {
     fail(where_, "functions call each other too deeply");
     return {};
@@ -242,6 +237,7 @@ value lowering::call_function(uint32_t index, std::vector<lowered_argument>& arg
   open_.pop_back();
   frame_ = caller;
   where_ = called_at;
+  if (f.decl->is_extern) return call_python(index, values, frame);
   return frame.result.value_or(value{});
 }
 

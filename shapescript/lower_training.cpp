@@ -100,6 +100,11 @@ value lowering::gradient(const builtin& what, call_slots& m) {
       targets.push_back(read[one.name]);
     }
   }
+  if (flows_through_python(loss, targets)) {
+    fail(m.where, "no gradient flows back through an `extern fn`: it is Python; use "
+                  "`stop_gradient` on what it is given");
+    return {};
+  }
   return differentiated(what, loss, x, paths, targets);
 }
 
@@ -160,6 +165,10 @@ void lowering::expand_gradients() {
     move(one.lr_input);
   }
   for (auto& [id, x] : out_.registers) move(x);
+  for (auto& call : out_.python) {
+    for (auto& x : call.arguments) move(x);
+    for (auto& x : call.results) move(x);
+  }
   std::map<reg, uint32_t> split;
   for (const auto& [x, dim] : out_.split_dims) split.try_emplace(made->at(x), dim);
   out_.split_dims = std::move(split);

@@ -24,6 +24,11 @@ using moxzi::device::reg;
 
 /// More operations than this are not one program: loops are unrolled.
 inline constexpr size_t lowered_operations_max = 20'000;
+/// Nor are more expressions, rounds of loops and tensors of models together.
+inline constexpr size_t lowered_steps_max = 500'000;
+/// Expressions inside of one another, through calls.
+inline constexpr size_t lowered_depth_max = 1'000;
+inline constexpr size_t lowered_text_max = 1 << 16;
 
 /// How a device holds elements of this type; small integers as i32.
 moxzi::device::dtype lowered_dtype(dtype type) noexcept;
@@ -80,6 +85,11 @@ private:
   bool failed() const noexcept {
     return fault_.has_value();
   }
+  /// False, after saying so, when a program takes more than anyone wants to wait for.
+  bool take_step() {
+    if (++steps_ > lowered_steps_max) fail(where_, "this takes too many steps to unroll");
+    return !failed();
+  }
   const tree& t() const {
     return program_.modules[frame_->module]->program.program;
   }
@@ -115,7 +125,11 @@ private:
   value input_of(const type& what, const std::string& name);
   value host_parameter(const parameter_info& p);
   value model_value(const type& what, const std::string& path);
-  void declare_tensors(uint32_t model, const std::vector<int64_t>& dims, const std::string& path);
+  value gradient_value(const type& what, const std::string& path);
+  using tensor_visitor = std::function<void(member_kind, lowered_tensor)>;
+  void each_tensor(uint32_t model, const std::vector<int64_t>& dims, const std::string& path,
+                   const tensor_visitor& use);
+  reg add_input(lowered_input what);
   std::map<symbol, int64_t> model_sizes(uint32_t model, const std::vector<int64_t>& dims) const;
   void choose_sizes(const function_info& f);
 
@@ -130,6 +144,12 @@ private:
   bool condition(expr_id id);
   value call_function(uint32_t index, std::vector<lowered_argument>& arguments, const value* self,
                       std::optional<bool> trains = {});
+
+  // -- extern functions (lower_python.cpp) -------------------------------------
+  value call_python(uint32_t index, const std::vector<value>& arguments, lowering_frame& sizes);
+  value python_result(const type& what, const std::string& name, lowering_frame& sizes,
+                      lowered_python& call);
+  bool flows_through_python(reg loss, const std::vector<std::vector<reg>>& targets);
   void need_results(const value& what);
 
   // -- expressions (lower_expressions.cpp) -------------------------------------
@@ -195,6 +215,7 @@ private:
   double number(lowered_argument* one, double otherwise);
   attribute optional_number(lowered_argument* one);
   int64_t whole(lowered_argument* one, int64_t otherwise);
+  int64_t truncated(double number);
   bool flag(lowered_argument* one, bool otherwise);
   std::vector<uint32_t> places(lowered_argument& over, const type& of);
   value host_function(const builtin& what, call_slots& m);
@@ -247,6 +268,8 @@ private:
   const lowering_options& options_;
   lowered out_;
   std::optional<lowering_fault> fault_;
+  size_t steps_ = 0;
+  size_t depth_ = 0;
   lowering_frame* frame_ = nullptr;
   lowering_frame* outer_ = nullptr;                 // the lowered function's own
   span line_;                                       // the statement of it

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "shapescript/diagnostic.hpp"
 
@@ -19,6 +20,9 @@ std::string render_text(std::span<const diagnostic> all, const source& text, boo
 
 /// A diagnostic as one line of JSON, without the line end; lines and columns count from 1.
 std::string render_json(const diagnostic& what, const source& text);
+
+/// Text as a JSON string, with its quotes; bytes that are no UTF-8 become U+FFFD.
+std::string json_text(std::string_view text);
 
 /// Columns that a terminal needs for a character: 0 (combining), 1 or 2 (wide).
 int columns_of(char32_t character) noexcept;

@@ -49,6 +49,12 @@ void add_strings(std::string& out, const char* name, const std::vector<std::stri
 
 } // namespace
 
+std::string json_text(std::string_view text) {
+  std::string out;
+  add_string(out, text);
+  return out;
+}
+
 std::string render_json(const diagnostic& what, const source& text) {
   std::string out = R"({"code":)";
   add_string(out, what.code);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "shapescript/hover.hpp"
 #include "shapescript/lsp/builtin_docs.hpp"
 #include "shapescript/lsp/cursor.hpp"
 #include "shapescript/lsp/features.hpp"
@@ -66,9 +67,24 @@ std::string sizes_of(const type& what) {
   return out;
 }
 
-json::value shown(const view& of, span where, std::string_view code, const std::string& text) {
+// How the devices hold what stands at a place, and what its line makes them send each other.
+std::string communication(const view& of, uint32_t offset) {
+  if (of.known.has_errors()) return {};
+  const auto found = hover_at(of.all(), offset);
+  if (!found) return {};
+  std::string out;
+  if (!found->placement.empty()) out += "\n\n" + found->placement;
+  if (!found->sent.empty()) out += "\n";
+  for (const auto& one : found->sent) out += "\n- " + shapescript::describe(one);
+  if (!found->unknown.empty()) out += "\n\n" + found->unknown;
+  return out;
+}
+
+json::value shown(const view& of, uint32_t offset, span where, std::string_view code,
+                  const std::string& text) {
   auto value = fmt::format("```shapescript\n{}\n```", code);
   if (!text.empty()) value += "\n\n" + text;
+  value += communication(of, offset);
   return json::object{{"contents", {{"kind", "markdown"}, {"value", value}}},
                       {"range", to_json(of.range_of(where))}};
 }
@@ -134,18 +150,18 @@ outcome hover(const view& of, const json::value& params) {
     if (name.kind == name_kind::dim)
       if (const auto value = name.what.value ? name.what.value->number() : std::nullopt)
         text = fmt::format("`{}` is {}", name.name, *value);
-    return shown(of, use->where, code, text);
+    return shown(of, offset, use->where, code, text);
   }
   if (const auto word = word_at(of, offset)) {
     const auto where = of.file().program.tokens[*word].where;
     if (const auto called = callee_at(of, *word); called.known != nullptr)
-      return shown(of, where, signature_of(*called.known),
+      return shown(of, offset, where, signature_of(*called.known),
                    std::string{documentation_of(called.known->name)});
   }
   type what;
   const auto where = expression_at(of, offset, what);
   if (!where) return json::value(nullptr);
-  return shown(of, *where, of.all().show(what), sizes_of(what));
+  return shown(of, offset, *where, of.all().show(what), sizes_of(what));
 }
 
 } // namespace shapescript::lsp

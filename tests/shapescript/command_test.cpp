@@ -74,6 +74,8 @@ TEST(command, wrong_use_gives_two_and_names_what_was_meant) {
   EXPECT_NE(command.out.find("did you mean 'check'?"), command.out.npos) << command.out;
   const auto code = run("explain E9999 2>&1");
   EXPECT_EQ(code.status, 2);
+  EXPECT_NE(code.out.find("the nearest are E1904, E1902 and E1901"), code.out.npos) << code.out;
+  EXPECT_NE(run("explain what 2>&1").out.find("a code reads like E0408"), code.out.npos);
 }
 
 TEST(command, explanations_version_and_help_go_to_stdout) {

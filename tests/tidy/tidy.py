@@ -36,7 +36,7 @@ PURE = re.compile(
     r"^(base/|persist/record|persist/journal|actors/candid/|actors/principal|actors/canister_core"
     r"|actors/wasm/|actors/build/|device/(?!messages|device_worker|device_supervisor|device_thread|caf_error|device_handle"
     r"|opened_device)"
-    r"|shapescript/(?!cli_main|run/|lsp/))")
+    r"|shapescript/(?!cli_|run/|lsp/))")
 
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 70

@@ -106,8 +106,8 @@ class Session:
         client = self.client
         shown = await client.text_document_hover_async(
             lsp.HoverParams(document, place_of(text, "m.", "w1 |>")))
-        expect("hover", shown.contents.value,
-               "```shapescript\nw1: [D Hd]\n```\n\n`D` is 784, `Hd` is 256")
+        expect("hover", shown.contents.value.split("\n\n")[:2],
+               ["```shapescript\nw1: [D Hd]\n```", "`D` is 784, `Hd` is 256"])
         items = await client.text_document_completion_async(
             lsp.CompletionParams(document, place_of(text, "m.", "w1 |>")))
         expect("completion", [x.label for x in items], ["w1"])

@@ -1,0 +1,222 @@
+#include "shapescript/cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include "shapescript/check.hpp"
+#include "shapescript/hover.hpp"
+#include "tests/shapescript/lowered_fixture.hpp"
+#include "tests/shapescript/support.hpp"
+
+using namespace shapescript;
+using namespace shapescript::testing;
+
+namespace {
+
+// The chapter's program, perhaps with another `devices` line.
+std::string chapter(const std::string& devices = "devices cuda[0 1 2]\n") {
+  auto text = read_file(golden_folder() + "/chapter/train.ss");
+  return devices + text.substr(text.find('\n') + 1);
+}
+
+struct costed {
+  source text;
+  checked result;
+  function_cost cost;
+
+  costed(std::string program, std::string_view function)
+      : text{"train.ss", std::move(program)}, result{analyze(text)},
+        cost{cost_of(*result.program, function_named(*result.program, function), {})} {
+    EXPECT_FALSE(result.has_errors()) << summary(result.diagnostics, text);
+    EXPECT_FALSE(cost.fault) << cost.fault->message;
+  }
+
+  /// `18: all-reduce of ...`, one line each.
+  std::string lines() const {
+    std::string out;
+    for (const auto& line : cost.lines)
+      for (const auto& one : line.sent)
+        out += fmt::format("{}: {}\n", text.line_of(line.line.begin), describe(one));
+    return out;
+  }
+};
+
+} // namespace
+
+TEST(cost, of_the_chapters_step_is_what_the_chapter_says) {
+  const costed c{chapter(), "step"};
+  EXPECT_EQ(c.lines(), "19: all-reduce of the gradients of w1 and w2: 203,264 f32 values, 813,056 "
+                       "bytes per step\n"
+                       "21: all-reduce of the result: 1 f32 value, 4 bytes per step\n");
+  EXPECT_EQ(c.cost.sent_bytes, 813'060);
+  // Two tables of 784 x 256 and 256 x 10 f32, and AdamW's two moments of each.
+  EXPECT_EQ(c.cost.parameter_bytes, 813'056);
+  EXPECT_EQ(c.cost.state_bytes, 2 * 813'056);
+  EXPECT_GT(c.cost.activation_bytes, 22 * (256 + 10) * 4);
+  // Two products forward; back, the weights of both and the input of the second.
+  const double first = 2.0 * 64 * 784 * 256, second = 2.0 * 64 * 256 * 10;
+  const double products = 2 * first + 3 * second;
+  EXPECT_GT(c.cost.flops, products);
+  EXPECT_LT(c.cost.flops, products * 1.05);
+  // The first device has 22 of the 64 examples.
+  EXPECT_NEAR(c.cost.device_flops / c.cost.flops, 22.0 / 64, 0.01);
+}
+
+TEST(cost, on_one_device_sends_nothing) {
+  const costed c{chapter("devices cuda[0]\n"), "step"};
+  EXPECT_EQ(c.lines(), "");
+  EXPECT_EQ(c.cost.sent_bytes, 0);
+  EXPECT_EQ(c.cost.device_flops, c.cost.flops);
+}
+
+TEST(cost, of_sharded_parameters_is_a_third_of_the_memory) {
+  const costed c{chapter("devices cuda[0 1 2]\n    shard params\n"), "step"};
+  EXPECT_EQ(c.lines(),
+            "20: all-gather of m.w1 and m.w2: 203,264 f32 values, 813,056 bytes per step\n"
+            "20: reduce-scatter of the gradients of w1 and w2: 203,264 f32 values, 813,056 bytes "
+            "per step\n"
+            "22: all-reduce of the result: 1 f32 value, 4 bytes per step\n");
+  // 784 * 256 * 4 / 3 and 256 * 10 * 4 / 3, rounded up.
+  EXPECT_EQ(c.cost.parameter_bytes, 267'606 + 3'414);
+}
+
+TEST(cost, of_a_split_dim_splits_every_parameter_that_has_it) {
+  const costed c{"devices cpu[0 1]\n    split H\n\ndim H = 4\n\nmodel M:\n"
+                 "    param w: [8 H] = zeros()\n    param v: [H 8] = zeros()\n\n"
+                 "fn f(m: M, x: [6 8]) -> [6 8]:\n"
+                 "    y = x @ m.w |> relu\n"
+                 "    return y @ m.v\n",
+                 "f"};
+  // The second product sums over H: its terms are joined.
+  EXPECT_EQ(c.lines(), "12: all-reduce of the result: 48 f32 values, 192 bytes per step\n");
+  EXPECT_EQ(c.cost.parameter_bytes, 2 * 8 * 4 * 4 / 2);
+  EXPECT_DOUBLE_EQ(c.cost.device_flops, c.cost.flops / 2);
+}
+
+TEST(cost, is_of_the_sizes_that_are_given) {
+  const source text{"train.ss", chapter()};
+  const auto result = analyze(text);
+  const auto step = function_named(*result.program, "step");
+  const auto named = cost_of(*result.program, step, {{{"b", 6}}});
+  ASSERT_EQ(named.sizes.size(), 1u);
+  EXPECT_EQ(named.sizes[0].second, 6);
+  // Without one it is what `batches` says.
+  EXPECT_EQ(cost_of(*result.program, step, {}).sizes[0].second, 64);
+}
+
+TEST(cost, of_an_extern_function_is_that_of_what_is_around_it) {
+  const std::string program = "devices cpu[0 1 2]\n\ndim I = 2\n\ndata Row:\n    x: [I]\n\n"
+                              "extern fn jitter(x: [b I]) -> [b I] = \"helper.jitter\"\n\n"
+                              "fn total(r: [b] Row) -> [I]:\n"
+                              "    return sum(jitter(r.x), over=b)\n\n"
+                              "fn whole(x: [b I]) -> [I]:\n"
+                              "    return sum(jitter(x), over=b)\n";
+  // Each device calls it on its own examples: nothing travels but the sum.
+  const costed split{program, "total"};
+  EXPECT_EQ(split.lines(), "11: all-reduce of the result: 2 f32 values, 8 bytes per step\n");
+  // Of a tensor that every device has it is called on all of it.
+  EXPECT_EQ((costed{program, "whole"}.lines()), "");
+}
+
+TEST(cost, of_a_gradient_that_is_given_lies_as_its_parameter) {
+  const std::string program = "model M:\n    param w: [6 2] = zeros()\n\n"
+                              "fn norm(m: M, g: Grad[M]) -> [] NonNeg:\n"
+                              "    h, n = clip_norm(g, max=1.0)\n"
+                              "    return n\n";
+  EXPECT_EQ((costed{"devices cpu[0 1]\n" + program, "norm"}.lines()), "");
+  // In shares it is put together where it is read.
+  EXPECT_EQ((costed{"devices cpu[0 1]\n    shard params\n" + program, "norm"}.lines()),
+            "7: all-gather of g.w: 12 f32 values, 48 bytes per step\n");
+}
+
+TEST(cost, says_why_there_are_no_figures) {
+  const source text{"a.ss", "fn f(x: [n], times: int) -> [n]:\n"
+                            "    for i in 0..times:\n"
+                            "        x = relu(x)\n"
+                            "    return x\n"};
+  const auto result = analyze(text);
+  EXPECT_EQ(render_text(*result.program, cost_of(*result.program, 0, {})),
+            "a.ss:1: fn f\n  no figures: a.ss:2:14: how often is known only when it runs\n");
+  cost_options options;
+  options.values["times"] = int64_t{3};
+  EXPECT_FALSE(cost_of(*result.program, 0, options).fault);
+  options.values["times"] = 0.5;
+  EXPECT_EQ(cost_of(*result.program, 0, options).fault->message,
+            "`times` is `int`, and the value given for it is not");
+  const auto shown = hover_at(*result.program, static_cast<uint32_t>(text.text().find("relu")));
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->unknown,
+            "what it sends is not known: a.ss:2:14: how often is known only when it runs");
+}
+
+// -- hover ---------------------------------------------------------------------
+
+namespace {
+
+std::string hovered(const costed& c, std::string_view word) {
+  const auto at = static_cast<uint32_t>(c.text.text().find(word));
+  const auto what = hover_at(*c.result.program, at);
+  return what ? render_text(*what) : "nothing";
+}
+
+} // namespace
+
+TEST(hover, shows_what_the_chapters_line_sends) {
+  const costed c{chapter(), "step"};
+  EXPECT_EQ(hovered(c, "value_and_grad"),
+            "value_and_grad(loss, m, batch): ([] NonNeg, Grad[Mlp])\n"
+            "  all-reduce of the gradients of w1 and w2: 203,264 f32 values, 813,056 bytes per "
+            "step\n");
+}
+
+TEST(hover, shows_types_sizes_and_how_the_devices_hold_a_value) {
+  const costed c{chapter(), "loss"};
+  EXPECT_EQ(hovered(c, "@ m.w1"), "batch.img @ m.w1: [b Hd]\n  where Hd = 256\n"
+                                  "  split along `b` over the 3 devices\n"
+                                  "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
+  EXPECT_EQ(hovered(c, "w1 |>"),
+            "member w1: [D Hd]\n  where D = 784, Hd = 256\n  whole on every device\n"
+            "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
+  EXPECT_EQ(hovered(c, "img @"),
+            "field img: [b D]\n  where D = 784\n  split along `b` over the 3 devices\n"
+            "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
+  EXPECT_EQ(hovered(c, "Hd = 256"), "dim Hd = 256\n");
+  EXPECT_EQ(hovered(c, "loss(m: Mlp"), "fn loss(m: Mlp, batch: [b] Digit) -> [] NonNeg\n");
+  EXPECT_EQ(hovered(c, "epoch in"), "epoch: int\n");
+}
+
+TEST(hover, of_a_line_shows_each_value_in_it) {
+  const costed c{chapter(), "loss"};
+  const auto line = [&](std::string_view word) {
+    const auto what =
+      hover_line(*c.result.program, static_cast<uint32_t>(c.text.text().find(word)));
+    return what ? render_text(*what) : "nothing";
+  };
+  EXPECT_EQ(line("cross_entropy"),
+            "return cross_entropy(batch.img @ m.w1 |> gelu |> matmul(m.w2...: [] NonNeg\n"
+            "  where D = 784, Hd = 256, C = 10\n"
+            "  batch.img: [b D]: split along `b` over the 3 devices\n"
+            "  m.w1: [D Hd]: whole on every device\n"
+            "  m.w2: [Hd C]: whole on every device\n"
+            "  batch.label: [b] Index[C]: split along `b` over the 3 devices\n"
+            "  cross_entropy(batch.img @ m.w1 |> gelu |> matmul(m.w2), batc...: [] NonNeg: whole "
+            "on every device\n"
+            "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
+  EXPECT_EQ(line("value_and_grad"),
+            "l, g = value_and_grad(loss, m, batch): ([] NonNeg, Grad[Mlp])\n"
+            "  all-reduce of the gradients of w1 and w2: 203,264 f32 values, 813,056 bytes per "
+            "step\n");
+  EXPECT_EQ(line("Hd = 256"), "dim Hd = 256\n");
+  EXPECT_EQ(line("\n\ndim"), "nothing");
+}
+
+TEST(hover, says_nothing_where_nothing_stands_and_never_fails) {
+  const source text{"a.ss", chapter()};
+  const auto result = analyze(text);
+  EXPECT_FALSE(hover_at(*result.program, static_cast<uint32_t>(text.text().find("return"))));
+  for (uint32_t at = 0; at < text.text().size() + 2; at += 3) hover_at(*result.program, at);
+  for (const auto& path : corpus()) {
+    const source other{"a.ss", read_file(path)};
+    const auto checked = analyze(other);
+    for (uint32_t at = 0; at < other.text().size(); at += 41) hover_at(*checked.program, at);
+  }
+}
