@@ -108,6 +108,11 @@ inline constexpr size_t http_calls_kept_per_client_max = 250;
 inline constexpr size_t http_answers_kept_bytes_max = 64u << 20;
 inline constexpr uint32_t http_answer_kept_ms = 300'000;
 inline constexpr uint32_t http_call_kept_ms = 3'600'000;
+/// Bytes of answers that clients have not taken yet: of one address, and of all. Answers of up to
+/// `http_small_answer_bytes` do not count; a large one above the bounds becomes a 503.
+inline constexpr size_t http_unsent_bytes_per_client_max = 64u << 20;
+inline constexpr size_t http_unsent_bytes_max = 256u << 20;
+inline constexpr size_t http_small_answer_bytes = 64u << 10;
 /// From a request's first byte to the end of its header.
 inline constexpr uint32_t http_header_timeout_ms = 10'000;
 /// A connection between two requests is closed after this.

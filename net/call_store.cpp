@@ -1,5 +1,6 @@
 #include "net/call_store.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace moxzi::net {
@@ -11,11 +12,11 @@ constexpr size_t entry_bytes = 256;
 
 } // namespace
 
-void call_store::open(std::string id, uint64_t now_ms) {
+void call_store::open(std::string id, const client_key& client, uint64_t now_ms) {
   expire(now_ms);
   const auto expires_ms = now_ms + limits_.call_kept_ms;
   opened_.emplace(expires_ms, id);
-  calls_.insert_or_assign(std::move(id), call{expires_ms, std::nullopt});
+  calls_.insert_or_assign(std::move(id), call{client, expires_ms, std::nullopt});
   ++open_;
 }
 
@@ -25,11 +26,16 @@ void call_store::close(std::string_view id, http_answer answer, uint64_t now_ms)
   if (at == calls_.end() || at->second.answer) return;
   opened_.erase({at->second.expires_ms, at->first});
   --open_;
-  bytes_ += entry_bytes + answer.body.size();
+  auto& held = holdings_[at->second.client];
+  const auto bytes = entry_bytes + answer.body.size();
+  bytes_ += bytes;
+  held.bytes += bytes;
   at->second.answer = std::move(answer);
   at->second.expires_ms = now_ms + limits_.answer_kept_ms;
   answered_.emplace(at->second.expires_ms, at->first);
-  while (is_over() && !answered_.empty()) drop(answered_.begin()->second);
+  held.answered.emplace(at->second.expires_ms, at->first);
+  while ((has_too_many_bytes() || has_too_many()) && !answered_.empty())
+    drop(greatest().answered.begin()->second);
 }
 
 call_store::found call_store::find(std::string_view id, uint64_t now_ms) {
@@ -40,8 +46,21 @@ call_store::found call_store::find(std::string_view id, uint64_t now_ms) {
   return {state::answered, &*at->second.answer};
 }
 
-bool call_store::is_over() const noexcept {
-  return bytes_ > limits_.answers_kept_bytes_max || calls_.size() - open_ > limits_.calls_kept_max;
+bool call_store::has_too_many_bytes() const noexcept {
+  return bytes_ > limits_.answers_kept_bytes_max;
+}
+
+bool call_store::has_too_many() const noexcept {
+  return calls_.size() - open_ > limits_.calls_kept_max;
+}
+
+const call_store::holding& call_store::greatest() const {
+  const bool by_bytes = has_too_many_bytes();
+  const auto less = [by_bytes](const auto& a, const auto& b) {
+    return by_bytes ? a.second.bytes < b.second.bytes
+                    : a.second.answered.size() < b.second.answered.size();
+  };
+  return std::max_element(holdings_.begin(), holdings_.end(), less)->second;
 }
 
 void call_store::expire(uint64_t now_ms) {
@@ -53,7 +72,12 @@ void call_store::expire(uint64_t now_ms) {
 void call_store::drop(std::string id) {
   const auto at = calls_.find(id);
   if (at->second.answer) {
-    bytes_ -= entry_bytes + at->second.answer->body.size();
+    const auto bytes = entry_bytes + at->second.answer->body.size();
+    const auto holder = holdings_.find(at->second.client);
+    bytes_ -= bytes;
+    holder->second.bytes -= bytes;
+    holder->second.answered.erase({at->second.expires_ms, id});
+    if (holder->second.answered.empty()) holdings_.erase(holder);
     answered_.erase({at->second.expires_ms, id});
   } else {
     --open_;

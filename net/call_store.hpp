@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,14 +10,15 @@
 #include <unordered_map>
 #include <utility>
 
+#include "net/client_shares.hpp"
 #include "net/http_call.hpp"
 #include "net/http_limits.hpp"
 
 namespace moxzi::net {
 
 /// The calls whose answers are asked for later, each under an id that cannot be guessed. Bounded in
-/// number, bytes and time: what was answered longest ago makes room. Pure: time comes in, in
-/// milliseconds. Not thread-safe.
+/// number, bytes and time: where there is too much, the client that has most of it loses what was
+/// answered longest ago. Pure: time comes in, in milliseconds. Not thread-safe.
 class call_store {
 public:
   explicit call_store(const http_limits& limits) : limits_(limits) {
@@ -27,8 +29,8 @@ public:
   bool has_room() const noexcept {
     return open_ < limits_.calls_kept_max;
   }
-  /// Keeps a call that has no answer yet. There is room, and `id` is new.
-  void open(std::string id, uint64_t now_ms);
+  /// Keeps a client's call that has no answer yet. There is room, and `id` is new.
+  void open(std::string id, const client_key& client, uint64_t now_ms);
   /// The answer to a call; dropped where nobody knows the id any more.
   void close(std::string_view id, http_answer answer, uint64_t now_ms);
 
@@ -49,20 +51,30 @@ public:
 
 private:
   struct call {
+    client_key client;
     uint64_t expires_ms = 0;
     std::optional<http_answer> answer;
   };
   /// When an entry ends, and its id.
   using expiries = std::set<std::pair<uint64_t, std::string>>;
+  /// The answers of one client.
+  struct holding {
+    size_t bytes = 0;
+    expiries answered;
+  };
 
   void expire(uint64_t now_ms);
   void drop(std::string id);
-  bool is_over() const noexcept;
+  bool has_too_many_bytes() const noexcept;
+  bool has_too_many() const noexcept;
+  /// Whoever holds most of what there is too much of.
+  const holding& greatest() const;
 
   http_limits limits_;
   std::unordered_map<std::string, call> calls_;
   expiries opened_;
   expiries answered_;
+  std::map<client_key, holding> holdings_;
   size_t open_ = 0;
   size_t bytes_ = 0;
 };

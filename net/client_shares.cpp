@@ -28,7 +28,8 @@ void client_shares::trim(const client_key& client) {
   const auto at = shares_.find(client);
   if (at == shares_.end()) return;
   const auto& held = at->second;
-  if (held.connections == 0 && held.waiting == 0 && held.kept == 0) shares_.erase(at);
+  if (held.connections == 0 && held.waiting == 0 && held.kept == 0 && held.unsent == 0)
+    shares_.erase(at);
 }
 
 } // namespace moxzi::net

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -13,7 +14,7 @@ namespace moxzi::net {
 struct client_key {
   uint64_t high = 0;
   uint64_t low = 0;
-  bool operator==(const client_key&) const = default;
+  auto operator<=>(const client_key&) const = default;
 };
 
 client_key key_of(const boost::asio::ip::address& address) noexcept;
@@ -26,6 +27,7 @@ public:
     size_t connections = 0;
     size_t waiting = 0; ///< calls without an answer, whether somebody waits for it or not
     size_t kept = 0;    ///< of these, the ones that a `call_store` keeps
+    size_t unsent = 0;  ///< bytes of large answers that it has not taken yet
   };
 
   share& of(const client_key& client) {

@@ -35,10 +35,28 @@ std::string http_core::keep_call(const client_key& client) {
   std::array<uint8_t, 16> bytes;
   randomness_->fill(bytes);
   auto id = to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  store.open(id, now_ms());
+  store.open(id, client, now_ms());
   counters.calls_kept = store.size();
   ++share.kept;
   return id;
+}
+
+bool http_core::hold_answer(const client_key& client, size_t bytes) {
+  auto& share = shares.of(client);
+  if (share.unsent + bytes > limits.unsent_bytes_per_client_max
+      || unsent_ + bytes > limits.unsent_bytes_max) {
+    shares.trim(client);
+    return false;
+  }
+  share.unsent += bytes;
+  unsent_ += bytes;
+  return true;
+}
+
+void http_core::drop_answer(const client_key& client, size_t bytes) noexcept {
+  shares.of(client).unsent -= bytes;
+  unsent_ -= bytes;
+  shares.trim(client);
 }
 
 void http_core::watch(steady::time_point deadline) {

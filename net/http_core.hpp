@@ -51,6 +51,10 @@ public:
   void give_back(const client_key& client, bool was_kept);
   /// The id of a call that is kept from now on in the client's name; empty: no room is left.
   std::string keep_call(const client_key& client);
+  /// Takes note of an answer that its client is to take; false if too many bytes wait already.
+  bool hold_answer(const client_key& client, size_t bytes);
+  /// It has been taken, or never will be.
+  void drop_answer(const client_key& client, size_t bytes) noexcept;
   uint64_t now_ms() const noexcept;
 
   const http_limits limits;
@@ -77,6 +81,7 @@ public:
 private:
   asio::steady_timer timer_{io};
   steady::time_point armed_ = steady::time_point::max();
+  size_t unsent_ = 0; // bytes of the answers that are held
 };
 
 } // namespace moxzi::net

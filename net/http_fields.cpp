@@ -24,9 +24,12 @@ bool is_number(string_view text) {
 
 // Whoever passes requests on for others says so in one of these.
 bool tells_of_a_proxy(string_view name) {
-  static constexpr string_view names[] = {"x-forwarded-for", "x-forwarded-host", "x-real-ip"};
-  return std::any_of(std::begin(names), std::end(names), [name](string_view one) {
-    return beast::iequals({name.data(), name.size()}, {one.data(), one.size()});
+  static constexpr string_view beginnings[] = {
+    "x-forwarded",         "x-original-",    "x-real-ip",        "x-client-ip",
+    "x-cluster-client-ip", "true-client-ip", "cf-connecting-ip", "cdn-loop"};
+  return std::any_of(std::begin(beginnings), std::end(beginnings), [name](string_view one) {
+    const auto head = name.substr(0, one.size());
+    return beast::iequals({head.data(), head.size()}, {one.data(), one.size()});
   });
 }
 
@@ -65,10 +68,8 @@ public:
       case http::field::via:
         out_.is_direct = false;
         break;
-      case http::field::unknown:
-        take_unknown(view_of(field.name_string()), value);
-        break;
-      default:
+      default: // Beast knows some of ours by name
+        take_other(view_of(field.name_string()), value);
         break;
     }
   }
@@ -76,6 +77,7 @@ public:
   void finish() {
     if (hosts_ > 1 || (version_ == 11 && hosts_ == 0))
       bad("an HTTP/1.1 request has one Host field");
+    if (hosts_ == 0) out_.is_direct = false; // for whom it is cannot be said
   }
 
 private:
@@ -97,7 +99,7 @@ private:
         bad_request(417, "MX003", "the only expectation this server meets is 100-continue");
   }
 
-  void take_unknown(string_view name, string_view value) {
+  void take_other(string_view name, string_view value) {
     if (tells_of_a_proxy(name)) out_.is_direct = false;
     const auto option = option_of_field(name);
     if (option.empty()) return;
@@ -124,8 +126,11 @@ header_facts read_fields(const http::fields& fields, unsigned version, const htt
 }
 
 bool is_local_host(string_view host) noexcept {
-  if (host.starts_with('[')) return host == "[::1]" || host.starts_with("[::1]:");
-  const auto name = host.substr(0, host.rfind(':'));
+  constexpr string_view v6 = "[::1]";
+  const auto colon = host.find(':', host.starts_with(v6) ? v6.size() : 0);
+  const auto name = host.substr(0, colon);
+  if (colon != string_view::npos && !is_number(host.substr(colon + 1))) return false;
+  if (name == v6) return true;
   if (beast::iequals({name.data(), name.size()}, "localhost")) return true;
   if (name.substr(0, 4) != "127.") return false;
   return name.find_first_not_of("0123456789.") == string_view::npos;

@@ -20,6 +20,10 @@ struct http_limits {
   size_t calls_kept_max = limits::http_calls_kept_max;
   size_t calls_kept_per_client_max = limits::http_calls_kept_per_client_max;
   size_t answers_kept_bytes_max = limits::http_answers_kept_bytes_max;
+  /// Of answers that are not taken yet, but for small ones: of one client and of all.
+  size_t unsent_bytes_per_client_max = limits::http_unsent_bytes_per_client_max;
+  size_t unsent_bytes_max = limits::http_unsent_bytes_max;
+  size_t small_answer_bytes = limits::http_small_answer_bytes;
   /// How long an answer is kept, and a call that has none.
   uint32_t answer_kept_ms = limits::http_answer_kept_ms;
   uint32_t call_kept_ms = limits::http_call_kept_ms;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <boost/asio/buffer.hpp>
 #include <fmt/format.h>
@@ -33,6 +34,16 @@ std::string_view view_of(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
+refusal too_much_unsent(size_t size) {
+  return {503,
+          {reject_code::sys_transient,
+           fmt::format("the answer, of {} bytes, was dropped: too many bytes of answers wait "
+                       "already for clients that do not read them",
+                       size),
+           "MX294"},
+          {}};
+}
+
 } // namespace
 
 http_answer answer_of(const refusal& why) {
@@ -40,7 +51,8 @@ http_answer answer_of(const refusal& why) {
 }
 
 http_session::http_session(tcp_socket socket, std::shared_ptr<http_core> core)
-    : stream_(std::move(socket), core->tls.get()), core_(std::move(core)), scan_(core_->limits) {
+    : stream_(std::move(socket), core->tls.get()), core_(std::move(core)), scan_(core_->limits),
+      chunks_(core_->limits) {
   boost::system::error_code ec;
   const auto peer = stream_.socket().remote_endpoint(ec);
   if (ec) return; // gone already
@@ -188,11 +200,15 @@ void http_session::parse_header() {
   keep_alive_ = request.keep_alive() && !core_->stopping;
   facts_ = read_fields(request, request.version(), core_->limits);
   if (facts_.refused) return refuse(*facts_.refused);
+  const auto asked_at = authority_of(view_of(request.target()));
+  if (!asked_at.empty() && !is_local_host(asked_at)) facts_.is_direct = false;
   route_ = find_route(view_of(request.method_string()), view_of(request.target()), core_->limits);
   if (parser_->is_done()) return dispatch();
   phase_ = phase::body;
   body_start_ = steady::now();
   body_bytes_ = 0;
+  chunks_ = chunk_scan{core_->limits};
+  chunk_bytes_seen_ = 0;
   set_deadline(milliseconds{core_->limits.header_timeout_ms});
   if (!facts_.expects_continue || buffer_.size() != 0) return take_body();
   if (const auto* refused = boost::variant2::get_if<refusal>(&route_))
@@ -223,17 +239,36 @@ void http_session::send_continue() {
                       });
 }
 
+// What chunks look like is seen before the parser passes over it.
+std::optional<refusal> http_session::look_at_chunks() {
+  if (!parser_->chunked()) return std::nullopt;
+  const auto found = chunks_.scan(view_of(buffer_).substr(chunk_bytes_seen_));
+  chunk_bytes_seen_ = buffer_.size();
+  const auto bad = [](std::string_view why) { return bad_request(400, "MX003", std::string{why}); };
+  switch (found) {
+    case chunk_scan::state::fine:
+      return std::nullopt;
+    case chunk_scan::state::bad_line_ending:
+      return bad("a line of the chunked body does not end in CR LF, or a chunk not at its size");
+    case chunk_scan::state::folded:
+      return bad("a trailer field is folded over lines");
+    case chunk_scan::state::bad_byte:
+      return bad("a chunk does not begin with its size, or its line has control characters");
+    case chunk_scan::state::too_long:
+      return bad("the chunked body has too much in it that is neither data nor needed");
+  }
+  return std::nullopt;
+}
+
 void http_session::take_body() {
+  if (const auto refused = look_at_chunks()) return refuse(*refused);
   while (buffer_.size() != 0 && !parser_->is_done()) {
     boost::system::error_code ec;
     auto used = parser_->put(buffer_.data(), ec);
     buffer_.consume(used);
+    chunk_bytes_seen_ -= std::min(used, chunk_bytes_seen_);
     body_bytes_ += used;
-    if (ec == http::error::need_more) {
-      if (buffer_.size() > core_->limits.header_bytes_max)
-        return refuse(bad_request(400, "MX003", "a chunk's first line does not end"));
-      break;
-    }
+    if (ec == http::error::need_more) break;
     if (ec) return refuse(describe(ec));
   }
   if (parser_->is_done()) return dispatch();
@@ -258,6 +293,7 @@ void http_session::refuse(const refusal& why) {
 
 void http_session::respond(http_answer answer, std::string_view allow) {
   phase_ = phase::writing;
+  hold(answer);
   core_->counters.count(answer.status);
   if (core_->stopping) keep_alive_ = false;
   body_out_ = std::move(answer.body);
@@ -270,6 +306,19 @@ void http_session::respond(http_answer answer, std::string_view allow) {
   write_header(header_out_, answer, body_out_.size(), connection, allow);
   if (head_only_) body_out_.clear();
   write_out();
+}
+
+void http_session::hold(http_answer& answer) {
+  const auto size = answer.body.size();
+  if (size <= core_->limits.small_answer_bytes) return;
+  if (core_->hold_answer(client_, size))
+    held_bytes_ = size;
+  else
+    answer = answer_of(too_much_unsent(size));
+}
+
+void http_session::let_go() noexcept {
+  if (held_bytes_ != 0) core_->drop_answer(client_, std::exchange(held_bytes_, 0));
 }
 
 void http_session::write_out() {
@@ -286,6 +335,7 @@ void http_session::write_out() {
 
 void http_session::on_written(const boost::system::error_code& ec) {
   if (phase_ == phase::closed) return;
+  let_go();
   if (ec) return close();
   if (!keep_alive_) return core_->stopping ? close() : linger();
   next_request();
@@ -331,6 +381,7 @@ void http_session::close() noexcept {
     is_call_ = false;
   }
   place_.reset();
+  let_go();
   phase_ = phase::closed;
   gate_->shut();
   boost::system::error_code ignored;

@@ -11,6 +11,7 @@
 
 #include "net/answer_gate.hpp"
 #include "net/call_sink.hpp"
+#include "net/chunk_scan.hpp"
 #include "net/http_body.hpp"
 #include "net/http_core.hpp"
 #include "net/http_fields.hpp"
@@ -65,6 +66,7 @@ private:
   void on_read(const boost::system::error_code& ec, size_t size);
   void take_header();
   void parse_header();
+  std::optional<refusal> look_at_chunks();
   void take_body();
   void send_continue();
   refusal describe(const boost::system::error_code& ec) const;
@@ -86,6 +88,9 @@ private:
   /// Answers and goes on with the next request where the connection is kept.
   void respond(http_answer answer, std::string_view allow = {});
   void respond(const refusal& why);
+  /// Counts the answer's bytes until the client has them; too many, and it becomes a refusal.
+  void hold(http_answer& answer);
+  void let_go() noexcept;
   void write_out();
   /// Answers and ends the connection: where the next request begins is not known.
   void refuse(const refusal& why);
@@ -110,7 +115,10 @@ private:
   steady::time_point call_deadline_;
   steady::time_point body_start_;
   size_t body_bytes_ = 0;
+  chunk_scan chunks_;
+  size_t chunk_bytes_seen_ = 0; // of the buffer, by `chunks_`
   size_t lingered_bytes_ = 0;
+  size_t held_bytes_ = 0; // of the answer, as the core counts them
   boost::beast::flat_buffer buffer_;
   header_scan scan_;
   std::optional<boost::beast::http::request_parser<http_body>> parser_;

@@ -83,14 +83,20 @@ int hex_value(char c) {
   return -1;
 }
 
-// `http://host:port/path` is what a proxy's client sends (RFC 9112, 3.2.2); the path counts.
-string_view origin_form(string_view target) {
-  for (string_view scheme : {"http://", "https://"}) {
-    if (target.substr(0, scheme.size()) != scheme) continue;
-    auto path = target.find_first_of("/?", scheme.size());
-    return path == string_view::npos ? string_view{"/"} : target.substr(path);
-  }
-  return target;
+// `http://host:port/path` is what a proxy's client sends (RFC 9112, 3.2.2). What is in front of
+// its path; nothing in origin form.
+string_view before_path(string_view target) noexcept {
+  for (string_view scheme : {"http://", "https://"})
+    if (target.starts_with(scheme))
+      return target.substr(0, target.find_first_of("/?", scheme.size()));
+  return {};
+}
+
+// The path counts.
+string_view origin_form(string_view target) noexcept {
+  const auto front = before_path(target);
+  if (!front.empty() && front.size() == target.size()) return "/";
+  return target.substr(front.size());
 }
 
 refusal unknown_path(string_view path) {
@@ -225,6 +231,11 @@ std::optional<std::string> percent_decode(string_view text) {
   auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (!is_utf8(out) || std::any_of(out.begin(), out.end(), is_control)) return std::nullopt;
   return out;
+}
+
+string_view authority_of(string_view target) noexcept {
+  const auto front = before_path(target);
+  return front.empty() ? front : front.substr(front.find("//") + 2);
 }
 
 route find_route(string_view method, string_view target, const http_limits& limits) {

@@ -69,6 +69,9 @@ using route = boost::variant2::variant<refusal, health_route, call_route, result
 /// Finds the route of a request. `target` is in origin form (`/path?query`) or absolute form.
 route find_route(std::string_view method, std::string_view target, const http_limits& limits);
 
+/// Host and port in a target in absolute form; empty in origin form.
+std::string_view authority_of(std::string_view target) noexcept;
+
 /// Takes one option of a call. Refused: a value that cannot be, an option given twice.
 std::optional<refusal> set_option(call_options& out, std::string_view name, std::string_view value,
                                   const http_limits& limits);

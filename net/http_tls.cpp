@@ -51,7 +51,20 @@ result<std::shared_ptr<ssl::context>> make_tls_server(const tls_files& files) {
     return fail(base_errc::io, "TLS: the cipher suites are not in this OpenSSL");
   out->use_certificate_chain_file(files.certificate, ec);
   if (ec) return fail(base_errc::io, "{}: no certificate: {}", files.certificate, ec.message());
+  // A daemon has nobody to ask.
+  bool is_encrypted = false;
+  out->set_password_callback(
+    [&is_encrypted](size_t, ssl::context::password_purpose) {
+      is_encrypted = true;
+      return std::string{};
+    },
+    ec);
   out->use_private_key_file(files.key, ssl::context::pem, ec);
+  SSL_CTX_set_default_passwd_cb(native, nullptr); // it refers to this function's variable
+  if (ec && is_encrypted)
+    return fail(base_errc::io,
+                "{0}: the key is encrypted; 'openssl pkey -in {0} -out FILE' makes one that is not",
+                files.key);
   if (ec) return fail(base_errc::io, "{}: no private key: {}", files.key, ec.message());
   if (SSL_CTX_check_private_key(native) != 1) {
     ERR_clear_error();

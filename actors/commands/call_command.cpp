@@ -17,6 +17,7 @@ struct arguments {
   std::string method;
   std::string json = "[]";
   std::string url = "http://127.0.0.1:7000";
+  std::string tls_ca;
   uint32_t timeout_ms = limits::call_timeout_ms;
   bool query = false;
 };
@@ -40,6 +41,7 @@ std::string describe(const net::client_response& response) {
 int run(const arguments& in) {
   net::client_request request;
   request.url = in.url;
+  request.tls_ca = in.tls_ca;
   request.target =
     fmt::format("/{}/{}/{}?timeout_ms={}", in.query ? "query-json" : "call-json",
                 net::percent_encode(in.actor), net::percent_encode(in.method), in.timeout_ms);
@@ -68,6 +70,8 @@ void add_call_command(CLI::App& program, int& status) {
   app->add_option("METHOD", in->method, "The method's name")->required();
   app->add_option("JSON", in->json, "The arguments, a JSON array")->capture_default_str();
   app->add_option("--url", in->url, "Where moxzid listens")->capture_default_str();
+  app->add_option("--tls-ca", in->tls_ca,
+                  "With https: a PEM file of authorities to trust beside the system's");
   app->add_option("--timeout-ms", in->timeout_ms, "How long to wait for the answer")
     ->check(CLI::Range(1u, limits::call_timeout_ms))
     ->capture_default_str();

@@ -10,6 +10,9 @@ using namespace moxzi::net;
 
 namespace {
 
+constexpr client_key alice{0xffff, 1};
+constexpr client_key bob{0xffff, 2};
+
 http_limits small_limits() {
   http_limits limits;
   limits.calls_kept_max = 4;
@@ -28,7 +31,7 @@ call_store::state state_of(call_store& store, std::string_view id, uint64_t now_
 TEST(call_store, a_call_is_processing_then_answered_then_forgotten) {
   call_store store{small_limits()};
   EXPECT_EQ(state_of(store, "a", 0), call_store::state::unknown);
-  store.open("a", 0);
+  store.open("a", alice, 0);
   EXPECT_EQ(state_of(store, "a", 500), call_store::state::processing);
   store.close("a", {.status = 422, .body = "why"}, 600);
   store.close("a", {.body = "second"}, 610);
@@ -42,7 +45,7 @@ TEST(call_store, a_call_is_processing_then_answered_then_forgotten) {
 
 TEST(call_store, a_call_without_answer_is_forgotten_in_the_end) {
   call_store store{small_limits()};
-  store.open("a", 0);
+  store.open("a", alice, 0);
   EXPECT_EQ(state_of(store, "a", 999), call_store::state::processing);
   EXPECT_EQ(state_of(store, "a", 1'000), call_store::state::unknown);
   store.close("a", {}, 1'001);
@@ -52,7 +55,7 @@ TEST(call_store, a_call_without_answer_is_forgotten_in_the_end) {
 
 TEST(call_store, what_was_answered_first_makes_room) {
   call_store store{small_limits()};
-  for (auto id : {"a", "b", "c", "d"}) store.open(id, 0);
+  for (auto id : {"a", "b", "c", "d"}) store.open(id, alice, 0);
   EXPECT_FALSE(store.has_room());
   store.close("b", {.body = std::string(3'000, 'x')}, 1);
   store.close("a", {.body = std::string(3'000, 'x')}, 2);
@@ -60,6 +63,33 @@ TEST(call_store, what_was_answered_first_makes_room) {
   EXPECT_EQ(state_of(store, "b", 3), call_store::state::unknown);
   EXPECT_EQ(state_of(store, "a", 3), call_store::state::answered);
   EXPECT_EQ(state_of(store, "c", 3), call_store::state::processing);
+}
+
+TEST(call_store, the_client_that_keeps_most_makes_room) {
+  call_store store{small_limits()};
+  store.open("small", alice, 0);
+  store.close("small", {.body = std::string(100, 'x')}, 0);
+  for (auto id : {"a", "b", "c"}) {
+    store.open(id, bob, 1);
+    store.close(id, {.body = std::string(1'500, 'x')}, 2);
+  }
+  EXPECT_EQ(state_of(store, "small", 3), call_store::state::answered);
+  EXPECT_EQ(state_of(store, "a", 3), call_store::state::unknown);
+  EXPECT_EQ(state_of(store, "b", 3), call_store::state::answered);
+  EXPECT_EQ(state_of(store, "c", 3), call_store::state::answered);
+}
+
+TEST(call_store, the_client_that_keeps_most_answers_makes_room) {
+  call_store store{small_limits()};
+  store.open("first", alice, 0);
+  store.close("first", {}, 0);
+  for (auto id : {"a", "b", "c", "d"}) {
+    store.open(id, bob, 1);
+    store.close(id, {}, 2);
+  }
+  EXPECT_EQ(state_of(store, "first", 3), call_store::state::answered);
+  EXPECT_EQ(state_of(store, "a", 3), call_store::state::unknown);
+  EXPECT_EQ(store.size(), 4u);
 }
 
 TEST(call_store, stays_within_its_bounds_whatever_comes) {
@@ -73,7 +103,7 @@ TEST(call_store, stays_within_its_bounds_whatever_comes) {
       const auto id = std::to_string(which % 16);
       if (what % 2 == 0) {
         if (!store.has_room() || opened.contains(id)) continue;
-        store.open(id, now);
+        store.open(id, which % 3 == 0 ? alice : bob, now);
         opened[id] = false;
       } else {
         store.close(id, {.body = std::string(which * 8, 'x')}, now);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/net/certificate_fixture.hpp"
 #include "tests/net/http_fixture.hpp"
 
 using namespace moxzi::net;
@@ -49,7 +50,28 @@ TEST(http_client, says_who_did_not_answer_and_why) {
   EXPECT_EQ(failure({.url = address(silent.port), .target = "/call-json/a/m", .timeout_ms = 50}),
             address(silent.port) + ": no answer within 50 ms");
   silent.server.stop(0);
-  for (auto bad :
-       {"https://x", "x", "http://", "http://x:", "http://x:y", "http://x/y", "http://a@b"})
+  for (auto bad : {"ftp://x", "x", "http://", "https://", "http://x:", "http://x:y", "http://x/y",
+                   "http://a@b"})
     EXPECT_THAT(failure({.url = bad}), HasSubstr("is no server's address")) << bad;
+}
+
+TEST(http_client, speaks_tls_with_servers_that_it_can_trust) {
+  const certificate made;
+  http_server server{{.port = 0, .tls = made.files()}, {echo, echo_node}};
+  const auto port = std::to_string(server.start().value());
+  const auto ask = [&](const std::string& host, const std::string& authorities) {
+    auto out = send_request({.url = "https://" + host + ":" + port,
+                             .target = "/call-json/a/m",
+                             .body = "[1]",
+                             .tls_ca = authorities});
+    return out ? out->body : out.error().message;
+  };
+  const auto own = made.files().certificate;
+  EXPECT_EQ(ask("localhost", own), "update a m [1]");
+  EXPECT_THAT(ask("localhost", ""), HasSubstr("its certificate is not to be trusted"));
+  EXPECT_THAT(ask("127.0.0.1", own), HasSubstr("its certificate is not to be trusted"));
+  EXPECT_THAT(ask("localhost", own + ".none"), HasSubstr("cert.pem.none: no certificates"));
+  EXPECT_EQ(failure({.url = "http://localhost:" + port, .target = "/health"}),
+            "http://localhost:" + port
+              + ": it closed the connection without an answer; does it speak https?");
 }

@@ -10,7 +10,8 @@ TEST(http_fields, a_local_host_is_a_name_or_number_of_this_machine) {
     EXPECT_TRUE(is_local_host(host)) << host;
   for (auto host :
        {"", ":", "example.org", "localhost.example.org", "127.0.0.1.example.org", "127.example.org",
-        "128.0.0.1", "[::2]:7000", "[::1", "xlocalhost", "localhost@example.org"})
+        "128.0.0.1", "[::2]:7000", "[::1", "xlocalhost", "localhost@example.org",
+        "localhost:7000.example.org", "localhost:", "127.0.0.1:80:80", "[::1]:x", "[::1]x"})
     EXPECT_FALSE(is_local_host(host)) << host;
 }
 

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <numeric>
 #include <set>
 #include <thread>
 #include <vector>
@@ -88,8 +89,78 @@ TEST(http_front, only_a_program_of_this_machine_may_say_who_it_is) {
         "Host: localhost\r\nOrigin: http://evil.example\r\n",
         "Host: localhost\r\nX-Forwarded-For: 1.2.3.4\r\n", "Host: localhost\r\nVia: 1.1 proxy\r\n",
         "Host: localhost\r\nForwarded: for=1.2.3.4\r\n",
+        "Host: localhost\r\nx-forwarded-proto: https\r\n",
+        "Host: localhost\r\nX-Forwarded-Server: proxy\r\n",
+        "Host: localhost\r\nCF-Connecting-IP: 1.2.3.4\r\n",
         "Host: localhost\r\nSec-Fetch-Site: cross-site\r\n"})
     EXPECT_EQ(status(other), "403") << other;
+  const auto request_line = [&s](std::string_view line, std::string_view fields) {
+    raw_client client{s.port};
+    client.send(fmt::format("{}\r\nContent-Length: 0\r\n{}\r\n", line, fields));
+    return client.read()->status;
+  };
+  constexpr std::string_view here = "Host: localhost\r\n";
+  EXPECT_EQ(request_line("POST http://127.0.0.1:7000/call-json/a/m?cycles=5 HTTP/1.1", here), 200);
+  EXPECT_EQ(request_line("POST http://evil.example/call-json/a/m?cycles=5 HTTP/1.1", here), 403);
+  EXPECT_EQ(request_line("POST /call-json/a/m?cycles=5 HTTP/1.0", here), 200);
+  EXPECT_EQ(request_line("POST /call-json/a/m?cycles=5 HTTP/1.0", ""), 403);
+}
+
+TEST(http_front, options_come_as_fields_too) {
+  running_server s{[](const http_call_ptr& call) {
+    call->sink->answer({.body = call->sender + " " + call->cycles});
+  }};
+  const auto answer = [&s](std::string_view query, std::string_view fields) {
+    raw_client client{s.port};
+    client.send(fmt::format("POST /call-json/a/m{} HTTP/1.1\r\nHost: localhost\r\n"
+                            "Content-Length: 0\r\n{}\r\n",
+                            query, fields));
+    auto r = client.read();
+    return r->status == 200 ? r->body : std::to_string(r->status);
+  };
+  EXPECT_EQ(answer("", "Sender: un4fu-tqaaa-aaaab-qadjq-cai\r\nCycles: 7\r\n"),
+            "un4fu-tqaaa-aaaab-qadjq-cai 7");
+  EXPECT_EQ(answer("?sender=2vxsx-fae", "Sender: 2vxsx-fae\r\n"), "400");
+  EXPECT_EQ(answer("", "Sender: 2vxsx-fae\r\nsender: 2vxsx-fae\r\n"), "400");
+  EXPECT_EQ(answer("", "Sender: NOBODY\r\n"), "400");
+  EXPECT_EQ(answer("?async=1", "Async: 1\r\n"), "400");
+}
+
+TEST(http_front, answers_that_nobody_reads_are_bounded) {
+  http_limits small;
+  small.unsent_bytes_per_client_max = 20u << 20;
+  small.unsent_bytes_max = 30u << 20;
+  const std::string large(8u << 20, 'x');
+  running_server s{[&large](const http_call_ptr& call) {
+                     call->sink->answer({.body = call->method == "large" ? large : "small"});
+                   },
+                   small};
+  std::vector<std::unique_ptr<raw_client>> unread;
+  const auto ask = [&](uint8_t host, std::string_view method) {
+    auto& client = *unread.emplace_back(std::make_unique<raw_client>(s.port, host));
+    client.send(post(fmt::format("/call-json/a/{}", method), "[]"));
+    return &client;
+  };
+  const auto is_answered = [&s](uint64_t count) {
+    return eventually([&s, count] {
+      const auto& answers = s.server.numbers().answers;
+      return std::accumulate(answers.begin(), answers.end(), uint64_t{0}) == count;
+    });
+  };
+  ask(2, "large");
+  ask(2, "large");
+  ASSERT_TRUE(is_answered(2));
+  EXPECT_EQ(ask(2, "large")->read()->status, 503); // 24 MiB of one address
+  EXPECT_EQ(ask(2, "small")->read()->body, "small");
+  ask(3, "large");
+  ASSERT_TRUE(is_answered(5));
+  const auto refused = ask(3, "large")->read(); // 32 MiB of all
+  EXPECT_EQ(refused->status, 503);
+  EXPECT_NE(refused->body.find("MX294"), std::string::npos);
+  // What was read, and what was given up, makes room.
+  EXPECT_EQ(unread[0]->read()->body, large);
+  unread[1]->reset();
+  ASSERT_TRUE(eventually([&] { return ask(4, "large")->read()->status == 200; }));
 }
 
 TEST(http_front, a_client_that_ends_its_sending_is_let_go_whoever_is_first) {

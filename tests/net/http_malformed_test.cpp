@@ -78,6 +78,19 @@ std::vector<malformed> lengths() {
   };
 }
 
+// Each line is short enough, all together are not.
+std::string many_extensions() {
+  std::string out;
+  for (int i = 0; i < 40; ++i) out += "1;" + std::string(1'000, 'a') + "\r\n1\r\n";
+  return out + "0\r\n\r\n";
+}
+
+std::string many_trailers() {
+  std::string out;
+  for (int i = 0; i < 40; ++i) out += "A: " + std::string(1'000, 'a') + "\r\n";
+  return out + "\r\n";
+}
+
 std::vector<malformed> chunked() {
   return {
     {"a chunk size of words", chunks("xyz\r\n[1]\r\n0\r\n\r\n")},
@@ -96,6 +109,14 @@ std::vector<malformed> chunked() {
     {"an extension without end", chunks("3;" + std::string(40'000, 'a'))},
     {"a NUL in a chunk line", chunks(std::string{"3\0\r\n[1]\r\n0\r\n\r\n", 15})},
     {"a broken trailer", chunks("3\r\n[1]\r\n0\r\nno colon here\r\n\r\n")},
+    {"a folded trailer", chunks("3\r\n[1]\r\n0\r\nA: b\r\n c\r\n\r\n")},
+    {"a trailer folded by a tab", chunks("3\r\n[1]\r\n0\r\nA: b\r\n\tc\r\n\r\n")},
+    {"a trailer with a bare LF", chunks("3\r\n[1]\r\n0\r\nA: b\n\r\n")},
+    {"a bare LF in a quoted extension", chunks("3;a=\"\n\"\r\n[1]\r\n0\r\n\r\n")},
+    {"a control character in an extension", chunks("3;a=\"\x01\"\r\n[1]\r\n0\r\n\r\n")},
+    {"a bare CR in an extension", chunks("3;a\r;b\r\n[1]\r\n0\r\n\r\n")},
+    {"extensions, chunk after chunk", chunks(many_extensions())},
+    {"trailers without end", chunks("3\r\n[1]\r\n0\r\n" + many_trailers())},
   };
 }
 
