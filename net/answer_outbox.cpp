@@ -13,8 +13,8 @@ namespace moxzi::net {
 
 namespace {
 
-constexpr size_t gathered_max = 8;
-constexpr std::chrono::microseconds gathering_time_max{100};
+constexpr size_t gathered_max = 16;
+constexpr std::chrono::microseconds gathering_time_max{200};
 
 // On the server's thread.
 void deliver(http_core& core, const answer_place& to, http_answer what) {

@@ -50,11 +50,24 @@ void write_guard::open_all() noexcept {
   all_open_ = true;
 }
 
+// How long a chunk that is opened may be idle.
+uint8_t write_guard::patience_with(uint32_t chunk) const noexcept {
+  constexpr uint8_t growth = 4;
+  uint8_t out = idle_max;
+  for (const auto& closed : closed_) {
+    if (closed.number != chunk || closed.idle == 0) continue;
+    const auto longer = std::min<unsigned>(growth * closed.idle_max, long_idle_max);
+    out = std::max(out, static_cast<uint8_t>(longer));
+  }
+  return out;
+}
+
 void write_guard::add(size_t first_chunk, size_t last_chunk) noexcept {
   for (auto chunk = first_chunk; chunk < last_chunk; ++chunk) {
     if (is_open(chunk)) continue;
     if (count_ == open_max || open_in_all >= open_in_all_max) return open_all();
-    open_[count_++] = {static_cast<uint32_t>(chunk)};
+    const auto number = static_cast<uint32_t>(chunk);
+    open_[count_++] = {number, patience_with(number)};
     ++open_in_all;
   }
 }
@@ -127,9 +140,10 @@ bool write_guard::is_crowded() const noexcept {
 
 void write_guard::close(size_t index) noexcept {
   const auto part = range_of(open_[index].number);
-  if (::mprotect(base_ + part.first, part.last - part.first, PROT_READ) == 0)
+  if (::mprotect(base_ + part.first, part.last - part.first, PROT_READ) == 0) {
+    closed_[next_closed_++ % closed_.size()] = open_[index];
     forget(index);
-  else
+  } else
     open_[index].idle = 0; // it stays as it is
 }
 

@@ -15,8 +15,10 @@ class write_guard {
 public:
   static constexpr size_t chunk_bytes = 64u << 10;
   /// Executions for which a chunk stays open without being written: opening one again costs about
-  /// as much as looking through it so often.
+  /// as much as looking through it so often. One that is opened again soon stays open longer: code
+  /// often writes what is there already, and then the chunk only looks as if it were idle.
   static constexpr uint8_t idle_max = 3;
+  static constexpr uint8_t long_idle_max = 240;
 
   /// Guards [base, base + size), which is writable; all of it counts as open.
   write_guard(uint8_t* base, size_t size) noexcept;
@@ -53,7 +55,7 @@ public:
       auto& chunk = open_[i];
       chunk.idle = chunk.is_written ? 0 : static_cast<uint8_t>(chunk.idle + 1);
       chunk.is_written = false;
-      if (chunk.idle <= idle_max) {
+      if (chunk.idle <= chunk.idle_max) {
         ++i;
         continue;
       }
@@ -69,6 +71,7 @@ public:
 private:
   struct open_chunk {
     uint32_t number = 0;
+    uint8_t idle_max = write_guard::idle_max;
     uint8_t idle = 0;
     bool is_written = false;
   };
@@ -83,6 +86,7 @@ private:
   void open_all() noexcept;
   void add(size_t first_chunk, size_t last_chunk) noexcept;
   void close(size_t index) noexcept;
+  uint8_t patience_with(uint32_t chunk) const noexcept;
   void forget(size_t index) noexcept;
 
   uint8_t* base_;
@@ -90,6 +94,8 @@ private:
   bool all_open_ = true;
   size_t count_ = 0;
   std::array<open_chunk, open_max> open_;
+  std::array<open_chunk, 16> closed_; ///< those closed last, in a ring
+  size_t next_closed_ = 0;
   size_t next_ = 0;   ///< the chunk behind those opened last
   size_t stride_ = 1; ///< how many those were
   std::vector<range> parts_;
