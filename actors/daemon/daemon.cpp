@@ -11,6 +11,7 @@
 
 #include <caf/all.hpp>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 #include "actors/build/manifest_file.hpp"
@@ -45,6 +46,9 @@ namespace {
 constexpr int exit_ok = 0;
 constexpr int exit_refused = 1;
 constexpr uint32_t forever_ms = 3'600'000;
+/// Blocks from this size on go back to the system when they are freed. By itself glibc learns to
+/// keep ever larger ones, and a burst of large answers would stay with the process.
+constexpr int large_block_bytes = 1 << 20;
 /// The start waits this long for one actor's installation before it goes on without it.
 constexpr std::chrono::seconds install_patience{5};
 
@@ -414,6 +418,7 @@ void node::stop() {
 } // namespace
 
 int run_daemon(const daemon_options& options) {
+  ::mallopt(M_MMAP_THRESHOLD, large_block_bytes);
   stop_signals signals{limits::stop_budget_ms};
   node hosting{options};
   if (options.only_check) {
