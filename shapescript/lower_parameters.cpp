@@ -74,6 +74,10 @@ value lowering::parameter(const parameter_info& p, uint32_t place) {
       return out;
     case base_type::gradient:
       return gradient_value(p.what, name);
+    case base_type::function:
+      fail(p.where,
+           fmt::format("`{}` is a function, which is known where this one is called", name));
+      return out;
     default:
       fail(p.where,
            fmt::format("`{}` is `{}`, which no device takes", name, program_.show(p.what)));
@@ -142,6 +146,10 @@ value lowering::input_of(const type& what, const std::string& name) {
     return {};
   }
   lowered_input in{name, {sent_as(what.element), moxzi::device::shape(*sizes)}, {}, false, {}};
+  // A tensor lies as its callers' does: along the examples where they are split.
+  for (uint32_t i = 0; i < what.axes.size() && !in.batch; ++i)
+    if (const auto lone = what.axes[i].size.lone(); lone && program_.symbols[*lone].batch)
+      in.batch = i;
   if (sizes->size() > moxzi::device::rank_max) {
     fail(where_, fmt::format("`{}` has more than {} axes", name, moxzi::device::rank_max));
     return {};

@@ -117,6 +117,24 @@ TEST(cost, of_an_extern_function_is_that_of_what_is_around_it) {
   EXPECT_EQ((costed{program, "whole"}.lines()), "");
 }
 
+TEST(cost, of_a_function_that_is_called_is_for_its_callers_parts) {
+  const std::string program = "devices cpu[0 1 2]\n\ndata Row:\n    x: [2]\n\n"
+                              "fn scores(w: [2 k], x: [n 2]) -> [n k]:\n"
+                              "    return x @ w\n\n"
+                              "fn total(x: [n k]) -> [k]:\n"
+                              "    return sum(x, over=n)\n\n";
+  const auto caller = "fn f(w: [2 4], r: [b] Row) -> [4]:\n"
+                      "    return total(scores(w, r.x))\n";
+  const auto lines = [&](const std::string& text, std::string_view name) {
+    return costed{text, name}.lines();
+  };
+  EXPECT_EQ(lines(program + caller, "scores"), "");
+  EXPECT_EQ(lines(program + caller, "total"),
+            "10: all-reduce of the result: 64 f32 values, 256 bytes per step\n");
+  // Of nobody's call it is on whole tensors.
+  EXPECT_EQ(lines(program, "total"), "");
+}
+
 TEST(cost, of_a_gradient_that_is_given_lies_as_its_parameter) {
   const std::string program = "model M:\n    param w: [6 2] = zeros()\n\n"
                               "fn norm(m: M, g: Grad[M]) -> [] NonNeg:\n"
