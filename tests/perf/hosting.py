@@ -1,6 +1,7 @@
 """The rows of hosted actors: what an execution costs, how many actors fit, and that one actor's long
 computation leaves the others their time."""
 
+import concurrent.futures
 import contextlib
 import http.client
 import os
@@ -8,7 +9,7 @@ import threading
 import time
 import urllib.parse
 
-from daemon import LETTERS, Daemon, Folder
+from daemon import LETTERS, Daemon, Folder, wait_until
 
 COUNTER = """persistent actor {
   var runs = 0;
@@ -25,6 +26,7 @@ def rows(bench):
     execution_rows(bench)
     idle_rows(bench)
     fairness_row(bench)
+    ten_row(bench)
 
 
 def execution_rows(bench):
@@ -54,20 +56,32 @@ def idle_rows(bench, count=1000):
     bench.row("idle.memory", resident, unit="bytes", limit=2.5 * 2**30)
 
 
-def p99(daemon, calls=3000):
+def p99(daemon, calls=3000, actor="counter"):
     """Of one client's updates, in microseconds."""
     address = urllib.parse.urlsplit(daemon.url)
     with contextlib.closing(http.client.HTTPConnection(address.hostname, address.port)) as client:
         times = []
         for _ in range(calls):
             begin = time.perf_counter()
-            client.request("POST", "/call-json/counter/bump", "[1]")
+            client.request("POST", f"/call-json/{actor}/bump", "[1]")
             answer = client.getresponse()
             answer.read()
             if answer.status != 200:
                 raise RuntimeError(f"bump: {answer.status}")
             times.append((time.perf_counter() - begin) * 1e6)
     return sorted(times)[int(calls * 0.99)]
+
+
+def wait_until_busy(daemon):
+    """Until the daemon has computed for a fifth of a second."""
+
+    def seconds():
+        with open(f"/proc/{daemon.process.pid}/stat", encoding="ascii") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    begin = seconds()
+    wait_until(lambda: seconds() > begin + 0.2, 30, "the other actor computes")
 
 
 def fairness_row(bench):
@@ -85,7 +99,7 @@ def fairness_row(bench):
                 other = threading.Thread(target=daemon.call, args=("endless", "forever"))
                 other.start()
                 try:
-                    time.sleep(0.3)
+                    wait_until_busy(daemon)
                     found = p99(daemon)
                     if not other.is_alive():
                         raise RuntimeError("the other actor was done too early")
@@ -94,3 +108,23 @@ def fairness_row(bench):
                     other.join()
 
             bench.compare("fairness.p99", busy, [("idle", lambda: p99(daemon))], limit=2.0)
+
+
+def ten_row(bench):
+    """The slowest of ten actors, each with a client of its own, while an eleventh never ends."""
+    if not bench.selected("fairness.ten"):
+        return
+    names = [f"counter{i}" for i in range(10)]
+    with Folder(bench.bin) as folder:
+        folder.build(folder.write("counter.mo", COUNTER), *names)
+        folder.build(folder.write("endless.mo", ENDLESS))
+        with Daemon(folder, "--log-level", "error", "--instruction-limit", "60000000000") as daemon:
+            other = threading.Thread(target=daemon.call, args=("endless", "forever"))
+            other.start()
+            wait_until_busy(daemon)
+            with concurrent.futures.ThreadPoolExecutor(len(names)) as clients:
+                slowest = max(clients.map(lambda name: p99(daemon, 300, name), names))
+            is_busy = other.is_alive()
+            other.join()
+    if is_busy:
+        bench.row("fairness.ten", slowest, limit=100e3)
