@@ -43,6 +43,7 @@ checked checker::run() {
   check_devices();
   check_initialisers();
   for (uint32_t f = 0; f < functions_.size(); ++f) check_body(f);
+  check_model_sizes();
   place_functions();
   checked result;
   result.diagnostics = std::move(modules_[0]->program.diagnostics);

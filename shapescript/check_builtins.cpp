@@ -23,7 +23,7 @@ void checker::host_work(span where, std::string_view what) {
 }
 
 void checker::crossing(span where, std::string_view operation, const axis& over) {
-  if (function_ == no_index || !over.size.lone()) return;
+  if (function_ == no_index || over.size.number()) return;
   functions_[function_].questions.push_back(
     {split_question::crossing, where, {}, std::string{operation}, {over}});
 }
@@ -205,10 +205,10 @@ type checker::tensor_rule(const builtin& what, call_site& site, matched& m) {
       return matmul(m.slots[0]->what, m.slots[1]->what, site.where, m.slots[0]->where,
                     m.slots[1]->where);
     case rule::attention:
-      return attention(m);
+      return attention(site, m);
     case rule::outer:
     case rule::dot:
-      return vector_product(what, m);
+      return vector_product(what, site, m);
     default:
       return {};
   }
@@ -240,7 +240,7 @@ type checker::clamp(matched& m) {
 }
 
 // `outer` and `dot` of two tensors with one axis each.
-type checker::vector_product(const builtin& what, matched& m) {
+type checker::vector_product(const builtin& what, call_site& site, matched& m) {
   for (size_t i : {0, 1})
     if (!need_float(*m.slots[i])) return {};
   const auto& a = m.slots[0]->what;
@@ -250,7 +250,11 @@ type checker::vector_product(const builtin& what, matched& m) {
   for (size_t i : {0, 1})
     if (!need(*m.slots[i], m.slots[i]->what.axes.size() == 1, "E0403", "a tensor of one axis"))
       return {};
-  if (what.how == rule::outer) return tensor_of({a.axes[0], b.axes[0]}, *element);
+  if (what.how == rule::outer) {
+    // Every example meets every other.
+    if (a.axes[0].size == b.axes[0].size) crossing(site.where, "outer", a.axes[0]);
+    return tensor_of({a.axes[0], b.axes[0]}, *element);
+  }
   if (a.axes[0].size == b.axes[0].size) return tensor_of({}, *element);
   auto& d = report("E0402", m.slots[1]->where, "`dot` needs the same axis twice",
                    fmt::format("`{}`", show(b)));
@@ -335,10 +339,7 @@ type checker::reduction(const builtin& what, matched& m) {
   if (name == "count") out.element = dtype::i64;
   const bool keeps = name == "sum" || name == "mean" || name == "max" || name == "min";
   if (out.known == refinement::index && (name == "max" || name == "min")) return out;
-  if (keeps && known_nonneg(x.what) && is_float(out.element))
-    out.known = known_pos(x.what) ? refinement::pos : refinement::nonneg;
-  else
-    out.known = what.result;
+  out.known = keeps ? known_reduced(name, x.what) : what.result;
   return out;
 }
 
@@ -357,8 +358,8 @@ type checker::softmax(const builtin& what, matched& m) {
     out.bound = over;
   } else if (what.name == "cumsum") {
     out.known = known_nonneg(out) && is_float(out.element) ? refinement::nonneg : refinement::none;
-  } else if (out.known == refinement::prob) {
-    out.known = refinement::unit;
+  } else if (out.known == refinement::prob && what.name == "sort" && out.bound.name != over.name) {
+    out.known = refinement::unit; // `flip` and `roll` move whole slices
   }
   if (what.name == "roll"
       && !need(*m.slots[2], is(type_of(*m.slots[2]), base_type::integer), "E0403", "an int"))

@@ -29,6 +29,7 @@ type checker::call_with(const expr& node, std::vector<call_argument> first) {
 
 type& checker::type_of(call_argument& one) {
   if (!one.typed) {
+    next_is_argument_ = true;
     one.what = expression(one.value);
     one.typed = true;
   }
@@ -70,6 +71,9 @@ type checker::dispatch(const expr& callee, call_site& site) {
                "another number of sizes");
         return {};
       }
+      std::vector<span> places;
+      for (const auto& one : callee.arguments) places.push_back(t().at(one.value).where);
+      model_uses_.push_back({module_, std::move(places), out});
       return make_model(out, site);
     }
     if (!locals_.contains(word) && found == nullptr && index_name(t().at(callee.left))) {

@@ -92,6 +92,17 @@ void checker::resolve_model(uint32_t index) {
   }
 }
 
+// Names that no dim explains would be sizes of any value, which a member cannot have.
+void checker::need_fixed(const std::string& name, const model_info& owner, size_t first) {
+  const auto& stranger = symbols_[first];
+  auto& d = report("E0802", stranger.declared,
+                   fmt::format("`{}` has the axis `{}` of no fixed size", name, stranger.name),
+                   "not a dim");
+  d.help.push_back(fmt::format("declare `dim {0} = ...`, or make it a size of the model: `model "
+                               "{1}[{0}]:`",
+                               stranger.name, owner.name));
+}
+
 void checker::resolve_member(model_info& owner, const model_member& member) {
   member_info out{member.kind, text(member.name), member.name, {}};
   const auto keep = [&] {
@@ -100,7 +111,18 @@ void checker::resolve_member(model_info& owner, const model_member& member) {
     owner.members.push_back(std::move(out));
   };
   if (member.kind == member_kind::layer) {
-    auto inner = resolve(member.type, owner.scope, false);
+    const auto first = symbols_.size();
+    size_scope scope = owner.scope;
+    if (member.count != dim_id::none) {
+      bool ok = true;
+      out.count = resolve_axis(member.count, scope, true, ok).size;
+      if (!ok) out.count.reset();
+    }
+    auto inner = resolve(member.type, scope, true);
+    if (scope.size() > owner.scope.size()) {
+      need_fixed(std::string{out.name}, owner, first);
+      inner = {};
+    }
     if (!is_poison(inner) && !is(inner, base_type::model)) {
       report("E0202", t().at(member.type).where,
              fmt::format("layer `{}` is `{}`, and a layer is a model", out.name, show(inner)),
@@ -109,26 +131,18 @@ void checker::resolve_member(model_info& owner, const model_member& member) {
     }
     out.what = inner;
     if (member.count != dim_id::none) {
-      out.count = resolve_size(member.count, owner.scope, false);
       out.what = scalar_of(is_poison(inner) ? base_type::poison : base_type::layers);
       out.what.parts.push_back(inner);
+      out.what.value = out.count;
     }
     keep();
     return;
   }
-  // Names that no dim explains would be axes of any size, which a param cannot have.
-  const auto known = owner.scope.size();
   const auto first = symbols_.size();
   size_scope scope = owner.scope;
   out.what = resolve(member.type, scope, true);
-  if (scope.size() > known) {
-    const auto& stranger = symbols_[first];
-    auto& d = report(
-      "E0802", stranger.declared,
-      fmt::format("`{}` has the axis `{}` of no fixed size", out.name, stranger.name), "not a dim");
-    d.help.push_back(fmt::format("declare `dim {} = ...`, or make it a size of the model: `model "
-                                 "{}[{}]:`",
-                                 stranger.name, owner.name, stranger.name));
+  if (scope.size() > owner.scope.size()) {
+    need_fixed(std::string{out.name}, owner, first);
     out.what = {};
   }
   if (!is_poison(out.what) && !is_tensor(out.what)) {
@@ -137,8 +151,9 @@ void checker::resolve_member(model_info& owner, const model_member& member) {
            "not a tensor type");
     out.what = {};
   }
-  if (member.initial == expr_id::none && member.kind == member_kind::param) {
-    auto& d = report("E0801", member.name, fmt::format("param `{}` has no initialiser", out.name),
+  if (member.initial == expr_id::none) {
+    const auto* kind = member.kind == member_kind::param ? "param" : "buffer";
+    auto& d = report("E0801", member.name, fmt::format("{} `{}` has no initialiser", kind, out.name),
                      "how does it begin?");
     d.help.push_back("add one, such as `= normal(std=0.02)` or `= zeros()`");
     const auto end = t().at(member.type).where.end;
@@ -200,16 +215,95 @@ void checker::check_initialisers() {
       const auto& member = model.decl->members[k];
       if (member.initial == expr_id::none) continue;
       const auto what = expression(member.initial);
-      const auto& want = model.members[k].what;
-      if (is(what, base_type::initializer) || is_poison(what) || is_poison(want)) continue;
-      const auto fit = fits(what, want);
-      // One number fills a tensor of any shape.
-      if (is_number(what) || fit == misfit::none) continue;
-      report_misfit(fit, what, want, t().at(member.initial).where, "E0404",
-                    fmt::format("`{}`", model.members[k].name));
+      if (is_poison(what) || is_poison(model.members[k].what)) continue;
+      check_initialiser(model.members[k], what, t().at(member.initial).where);
     }
   }
   scope_ = nullptr;
+}
+
+void checker::check_initialiser(const member_info& member, const type& what, span where) {
+  const auto& want = member.what;
+  const auto name = fmt::format("`{}`", member.name);
+  if (!is(what, base_type::initializer)) {
+    const auto fit = fits(what, want);
+    if (fit == misfit::none) return;
+    report_misfit(fit, what, want, where, "E0404", name);
+    if (is_number(what) && fit == misfit::shape)
+      last_report().help.push_back(fmt::format("one number fills a tensor by `full({})`", text(where)));
+    return;
+  }
+  static const std::set<std::string_view> random{"normal", "uniform", "xavier", "kaiming",
+                                                 "orthogonal"};
+  static const std::set<std::string_view> fixed{"zeros", "ones", "full", "eye"};
+  if (!random.contains(what.name) && !fixed.contains(what.name)) {
+    auto& d = report("E0404", where, fmt::format("`{}` is no initialiser", what.name),
+                     "does not fill a tensor of any shape");
+    d.help.push_back("known are `normal uniform zeros ones full xavier kaiming orthogonal eye`");
+    return;
+  }
+  if (random.contains(what.name) && !is_float(want.element)) {
+    report("E0503", where,
+           fmt::format("`{}` fills float tensors, but {} is `{}`", what.name, name, show(want)),
+           "gives floats");
+    return;
+  }
+  auto have = tensor_of(want.axes, want.element, what.known);
+  have.value = what.value;
+  have.number = what.number;
+  if (what.literal && !is_float(want.element)) have.element = dtype::f32;
+  const auto number = what.value ? what.value->number() : std::nullopt;
+  if (want.known == refinement::index && number) {
+    have.known = refinement::index;
+    have.bound = *number == 0 ? want.bound : axis{"", size_form{*number + 1}};
+  }
+  report_misfit(fits(have, want), have, want, where, "E0404", name);
+}
+
+// What the sizes of a model's members become where it is used.
+void checker::check_model_sizes() {
+  constexpr size_t models_deep_max = 1000;
+  for (const auto& use : model_uses_) {
+    module_ = use.module;
+    std::vector<type> open{use.what};
+    bool fine = true;
+    for (size_t next = 0; fine && next < open.size() && next < models_deep_max; ++next) {
+      const auto what = open[next];
+      const auto& model = models_[what.declaration];
+      symbol_map map;
+      for (size_t i = 0; i < model.dims.size() && i < what.dims.size(); ++i)
+        map[model.dims[i]] = dim_of(what, i);
+      for (const auto& member : model.members) {
+        const auto inner = replace(member.what, map);
+        if (is(inner, base_type::model)) open.push_back(inner);
+        if (is(inner, base_type::layers)) open.push_back(inner.parts[0]);
+        auto sizes = inner.axes;
+        if (inner.value) sizes.push_back({"", *inner.value});
+        for (size_t i = 0; fine && i < sizes.size(); ++i) {
+          const auto number = sizes[i].size.number();
+          if (!number || *number >= 1) continue;
+          auto& d = report("E0302", size_place(use, member, i),
+                           fmt::format("`{}` of `{}` would have a size of {}", member.name,
+                                       show(what), *number),
+                           "a size is at least 1");
+          if (model.module == module_)
+            mark(d, member.where, fmt::format("declared `{}`", show(member.what)));
+          fine = false;
+        }
+      }
+    }
+  }
+}
+
+// The size of the use that an axis of the model's own member comes from.
+span checker::size_place(const model_place& use, const member_info& member, size_t axis_at) const {
+  const auto& model = models_[use.what.declaration];
+  if (axis_at >= member.what.axes.size()) return use.places[0];
+  for (const auto& term : member.what.axes[axis_at].size.terms())
+    for (const auto one : term.symbols)
+      for (size_t i = 0; i < model.dims.size() && i < use.places.size(); ++i)
+        if (model.dims[i] == one) return use.places[i];
+  return use.places[0];
 }
 
 // -- signatures ----------------------------------------------------------------
@@ -263,7 +357,6 @@ void checker::resolve_parameters(function_info& f) {
     }
     if (is(out.what, base_type::record)) {
       // A batch of records is split along its axis.
-
       for (const auto& one : out.what.axes)
         if (const auto lone = one.size.lone()) symbols_[*lone].batch = true;
     }

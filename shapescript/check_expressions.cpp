@@ -10,6 +10,7 @@ namespace shapescript {
 type checker::expression(expr_id id) {
   if (id == expr_id::none || full()) return {};
   const bool typed = std::exchange(typed_cast_, false);
+  is_argument_ = std::exchange(next_is_argument_, false);
   const auto& node = t().at(id);
   auto what = evaluate(node, id);
   if (is(what, base_type::python) && node.kind != expr_kind::member && !typed) {
@@ -141,6 +142,12 @@ type checker::name(const expr& node) {
 type checker::unknown_name(const expr& node) {
   if (lenient()) return {};
   const auto word = text(node.name);
+  if (const auto later = assigned_later(word, node.where.begin); !(later == span{})) {
+    auto& d = report("E0209", node.name, fmt::format("`{}` is used before it is assigned", word),
+                     "has no value here");
+    mark(d, later, "assigned here");
+    return {};
+  }
   std::vector<std::string_view> known = builtin_names();
   for (const auto& [other, what] : mod().names) known.push_back(other);
   for (const auto other : locals_.names()) known.push_back(other);
@@ -387,10 +394,11 @@ type checker::cast(const expr& node) {
   typed_cast_ = false;
   const auto& written = t().at(node.type);
   // `x as bf16` and `x as NonNeg` keep the shape.
-  if (written.kind == type_expr::named && is_tensor(from)
-      && (dtype_named(text(written.name)) || text(written.name) == "NonNeg"
-          || text(written.name) == "Pos" || text(written.name) == "Unit"
-          || text(written.name) == "Index" || text(written.name) == "Prob")) {
+  const auto word = written.kind == type_expr::named ? text(written.name) : std::string_view{};
+  const bool keeps_shape = dtype_named(word) || word == "NonNeg" || word == "Pos"
+                           || word == "Unit" || word == "Index" || word == "Prob";
+  if (keeps_shape && is_poison(from)) return {};
+  if (keeps_shape && is_tensor(from)) {
     element_name element{written.name, written.where, {}};
     for (const auto& one : written.arguments)
       if (one.dim != dim_id::none) element.dims.push_back(one.dim);
@@ -429,7 +437,7 @@ type checker::range(const expr& node) {
     const auto what = expression(id);
     if (is_poison(what)) return {};
     if (!is(what, base_type::integer)) {
-      auto& d = report("E1002", t().at(id).where,
+      auto& d = report(is_tensor(what) ? "E0506" : "E1002", t().at(id).where,
                        fmt::format("the ends of a range are ints, but this is `{}`", show(what)),
                        fmt::format("`{}`", show(what)));
       if (is_tensor(what))
@@ -446,6 +454,7 @@ type checker::pipe(const expr& node) {
   first.where = t().at(node.left).where;
   first.value = node.left;
   first.piped = true;
+  next_is_argument_ = true;
   first.what = expression(node.left);
   first.typed = true;
   if (right.kind == expr_kind::call) return call_with(right, {first});

@@ -151,6 +151,7 @@ type checker::replace(const type& what, const symbol_map& map) {
     if (i < out.dim_names.size()) out.dim_names[i] = now.name;
   }
   out.bound = axis_of(what.bound);
+  if (is(what, base_type::layers) && what.value) out.value = what.value->replace(size_of);
   for (auto& one : out.parts) one = replace(one, map);
   return out;
 }

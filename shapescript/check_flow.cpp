@@ -98,6 +98,27 @@ void checker::assigned_in(const block& body, std::set<std::string_view>& out) co
   }
 }
 
+// Where the function at hand assigns a name after the place.
+span checker::assigned_later(std::string_view name, uint32_t place) const {
+  if (function_ == no_index) return {};
+  std::vector<const block*> open{&functions_[function_].decl->body};
+  while (!open.empty()) {
+    const auto& body = *open.back();
+    open.pop_back();
+    for (const auto id : body) {
+      const auto& node = t().at(id);
+      for (const auto target : node.targets) {
+        const auto& left = t().at(target);
+        if (left.kind == expr_kind::name && left.where.begin > place && text(left.name) == name)
+          return left.name;
+      }
+      for (const auto& one : node.branches) open.push_back(&one.body);
+      open.push_back(&node.body);
+    }
+  }
+  return {};
+}
+
 // What a loop assigns has lost its refinement when a round begins.
 void checker::forget_known(const block& body) {
   std::set<std::string_view> names;

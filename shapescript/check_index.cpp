@@ -57,7 +57,9 @@ std::optional<std::vector<axis>> checker::axes_in_brackets(const expr& node) {
   return axes;
 }
 
+// Given straight as an argument it is no work of the function's own.
 type checker::construct(const expr& node) {
+  if (!is_argument_) device_work(node.where, "making a tensor");
   const auto word = text(t().at(node.left).name);
   const auto axes = axes_in_brackets(node);
   if (!axes) return {};
@@ -105,6 +107,14 @@ type checker::index(const expr& node) {
       report("E0403", node.arguments[0].where,
              fmt::format("a list is indexed by an int, not `{}`", show(what)),
              fmt::format("`{}`", show(what)));
+    const auto number = what.value ? what.value->number() : std::nullopt;
+    const auto count = base.value ? base.value->number() : std::nullopt;
+    if (number && *number < 0)
+      report("E0416", node.arguments[0].where, "an index is 0 or more", "negative");
+    else if (number && count && *number >= *count)
+      report("E0416", node.arguments[0].where,
+             fmt::format("index {} is past the end of `{}`", *number, text(base_node.where)),
+             fmt::format("it has {} layer{}", *count, *count == 1 ? "" : "s"));
     return base.parts[0];
   }
   if (is_tensor(base) || (is(base, base_type::record) && !base.axes.empty())) {
@@ -240,7 +250,10 @@ type checker::index_tensor(const expr& node, const type& base) {
   }
   if (!ok) return {};
   auto out = base;
-  if (out.known == refinement::prob) out.known = refinement::unit;
+  if (out.known == refinement::prob) {
+    const auto along = find_axis(base.axes, base.bound.name);
+    if (!along || !(axes[*along].size == base.axes[*along].size)) out.known = refinement::unit;
+  }
   out.axes.clear();
   for (size_t i = 0; i < axes.size(); ++i) {
     if (!gathered.empty() && i == at)

@@ -203,7 +203,7 @@ type checker::cross_entropy(matched& m) {
   return loss_result(value, m.slots.back(), std::nullopt);
 }
 
-type checker::attention(matched& m) {
+type checker::attention(call_site& site, matched& m) {
   for (size_t i : {0, 1, 2}) {
     if (!need_float(*m.slots[i])) return {};
     if (!need(*m.slots[i], m.slots[i]->what.axes.size() >= 2, "E0403",
@@ -227,6 +227,7 @@ type checker::attention(matched& m) {
              "one axis of keys and values"))
     return {};
   if (m.slots[3] != nullptr && !need_bool(*m.slots[3])) return {};
+  crossing(site.where, "attention", k.axes[k.axes.size() - 2]);
   auto out = q;
   out.known = refinement::none;
   out.axes.back() = v.axes.back();

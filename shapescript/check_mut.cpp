@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "shapescript/checker.hpp"
@@ -20,6 +22,24 @@ std::string checker::path_of(expr_id id) const {
   }
   if (t().at(id).kind != expr_kind::name) return {};
   return std::string{text(t().at(id).name)} + path;
+}
+
+// A buffer is state of its model: only the methods that say `mut self` change it.
+bool checker::changes_buffer(const type& base, std::string_view field, std::string_view root) const {
+  if (!is(base, base_type::model)) return false;
+  const auto& members = models_[base.declaration].members;
+  const auto place = std::find_if(members.begin(), members.end(),
+                                  [&](const member_info& one) { return one.name == field; });
+  if (place == members.end() || place->kind != member_kind::buffer) return false;
+  const auto& f = functions_[function_];
+  const bool method = f.owner != no_index && !f.parameters.empty() && f.parameters[0].is_mut;
+  return !(method && root == "self");
+}
+
+void checker::report_buffer(span where) {
+  auto& d = report("E0701", where, fmt::format("the buffer `{}` is changed outside its model", text(where)),
+                   "changed here");
+  d.help.push_back("change it in a method of the model that takes `mut self`, and call that");
 }
 
 void checker::check_mut(const parameter_info& parameter, const call_argument& given) {
@@ -48,6 +68,12 @@ void checker::check_mut(const parameter_info& parameter, const call_argument& gi
   if (found == nullptr) {
     report("E0701", given.where, "only a variable can be passed as `mut`",
            "the change would be lost");
+    return;
+  }
+  const auto& node = t().at(given.value);
+  if (node.kind == expr_kind::member
+      && changes_buffer(expression(node.left), text(node.name), root)) {
+    report_buffer(given.where);
     return;
   }
   const auto& info = local_infos_[found->local];

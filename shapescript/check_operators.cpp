@@ -297,7 +297,7 @@ type checker::matmul(const type& x, const type& y, span where, span left, span r
     const auto& last = y.axes.back();
     // An axis of the examples on both sides: every example meets every other.
     for (const auto& one : out.axes)
-      if (one.size == last.size && one.size.lone()) crossing(where, "@", one);
+      if (one.size == last.size) crossing(where, "@", one);
     out.axes.push_back(last);
   }
   return out;

@@ -22,6 +22,7 @@ struct checker::pattern_state {
   std::map<std::string, size_form, std::less<>> given; ///< by named arguments: `h=2`
   std::vector<std::vector<axis>> rests;                ///< what `...` stands for, each operand
   std::string operation;
+  std::string_view by; ///< of `reduce`, with its quotes
 
   atom* find(std::string_view name) {
     for (auto& one : atoms)
@@ -284,6 +285,38 @@ bool checker::result_axes(pattern_state& state, const pattern& written, std::vec
   return true;
 }
 
+// `Prob[X]` goes with X as long as the pattern leaves it whole.
+void checker::keep_prob(type& out, const pattern_call& call, const type& operand) const {
+  out.known = refinement::unit;
+  const auto place = find_axis(operand.axes, operand.bound.name);
+  if (!place) return;
+  const auto& items = call.sources[0].items;
+  size_t at = 0;
+  for (const auto& item : items) {
+    const size_t covers =
+      item.kind == pattern_item::rest ? operand.axes.size() + 1 - items.size() : 1;
+    if (*place >= at + covers) {
+      at += covers;
+      continue;
+    }
+    const auto whole = [&](const pattern_item& x) {
+      return x.kind == item.kind && (x.kind == pattern_item::rest || text(x.where) == text(item.where));
+    };
+    if (item.kind != pattern_item::rest && item.kind != pattern_item::name) return;
+    if (std::none_of(call.result.items.begin(), call.result.items.end(), whole)) return;
+    out.known = refinement::prob;
+    if (item.kind == pattern_item::name) out.bound.name = text(item.where);
+    return;
+  }
+}
+
+// What is known of sums, means and extremes over axes.
+refinement checker::known_reduced(std::string_view by, const type& of) {
+  const bool keeps = by.find("prod") == by.npos && is_float(of.element) && known_nonneg(of);
+  if (!keeps) return refinement::none;
+  return known_pos(of) ? refinement::pos : refinement::nonneg;
+}
+
 type checker::rearranged(const builtin& what, pattern_state& state, const pattern_call& call,
                          const type& operand) {
   if (!read_source(state, call.sources[0], operand)) return {};
@@ -296,7 +329,7 @@ type checker::rearranged(const builtin& what, pattern_state& state, const patter
            fmt::format("{} of {}", out.axes.size(), operand.axes.size()));
     return {};
   }
-  if (out.known == refinement::prob) out.known = refinement::unit;
+  if (out.known == refinement::prob) keep_prob(out, call, operand);
   int64_t parts = 1;
   for (const auto& one : state.atoms) {
     if (one.used > 0) continue;
@@ -310,7 +343,7 @@ type checker::rearranged(const builtin& what, pattern_state& state, const patter
     d.help.push_back("to sum over an axis, write `reduce(... , by=\"sum\")` or `sum(over=...)`");
     return {};
   }
-  if (what.name == "reduce") out.known = refinement::none;
+  if (what.name == "reduce") out.known = known_reduced(state.by, operand);
   if (parts == 1) return out;
   auto tuple = scalar_of(base_type::tuple);
   tuple.parts.assign(static_cast<size_t>(std::min<int64_t>(parts, 1024)), out);
@@ -319,19 +352,21 @@ type checker::rearranged(const builtin& what, pattern_state& state, const patter
 
 type checker::einsum(pattern_state& state, const pattern_call& call,
                      const std::vector<type>& operands) {
-  // The axes of each operand by their size's symbol: the same axis of examples under two names is
+  // The axes of each operand by their size: the same axis of examples under two names is
   // every example against every other.
-  std::map<symbol, std::string> seen;
+  std::vector<std::pair<size_form, std::string_view>> seen;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!read_source(state, call.sources[i], operands[i])) return {};
     size_t place = 0;
     for (const auto& item : call.sources[i].items) {
       if (item.kind == pattern_item::name && place < operands[i].axes.size()) {
         const auto& over = operands[i].axes[place];
-        if (const auto lone = over.size.lone()) {
-          const auto [at, fresh] = seen.emplace(*lone, text(item.where));
-          if (!fresh && at->second != text(item.where)) crossing(item.where, "einsum", over);
-        }
+        const auto at = std::find_if(seen.begin(), seen.end(),
+                                     [&](const auto& one) { return one.first == over.size; });
+        if (at == seen.end())
+          seen.emplace_back(over.size, text(item.where));
+        else if (at->second != text(item.where))
+          crossing(item.where, "einsum", over);
       }
       ++place;
     }
@@ -388,7 +423,7 @@ std::optional<std::vector<type>> checker::pattern_operands(const builtin& what, 
     if (is_poison(given)) {
       ok = false;
     } else if (what.name == "reduce" && word == "by") {
-      by = text(one.where);
+      by = state.by = text(one.where);
     } else if (is(given, base_type::integer)) {
       state.given[std::string{word}] =
         given.value ? *given.value : size_form::of(new_symbol(std::string{word}, one.where));

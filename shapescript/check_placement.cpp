@@ -175,6 +175,14 @@ void checker::spread_batches() {
   }
 }
 
+// An axis of examples, or one that was merged from one.
+bool checker::of_batches(const size_form& size) const {
+  return std::any_of(size.terms().begin(), size.terms().end(), [this](const auto& term) {
+    return std::any_of(term.symbols.begin(), term.symbols.end(),
+                       [this](symbol one) { return symbols_[one].batch; });
+  });
+}
+
 std::string checker::count_devices() const {
   return fmt::format("{} devices", devices_);
 }
@@ -185,8 +193,7 @@ void checker::answer_questions() {
     module_ = f.module;
     for (const auto& question : f.questions) {
       for (const auto& one : question.axes) {
-        const auto lone = one.size.lone();
-        const bool batch = lone && symbols_[*lone].batch;
+        const bool batch = of_batches(one.size);
         const bool split = split_dims_.contains(one.name);
         if (question.kind == split_question::python && (batch || split)) {
           answer_python(f, question, one, batch);

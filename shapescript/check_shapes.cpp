@@ -67,7 +67,24 @@ type checker::shape_rule(const builtin& what, call_site& site, matched& m) {
     case rule::construct: {
       for (auto* one : m.slots)
         if (!need_number(one)) return {};
-      return scalar_of(base_type::initializer);
+      auto out = scalar_of(base_type::initializer);
+      out.name = what.name;
+      if (what.name == "zeros" || what.name == "eye") out.value = size_form{0};
+      if (what.name == "ones") out.value = size_form{1};
+      const bool fills = what.name == "full" || what.name == "uniform";
+      // What is known of the lower end is known of all, but for its value.
+      if (fills && m.slots[0] != nullptr) {
+        const auto& low = m.slots[0]->what;
+        out.known = known_pos(low)      ? refinement::pos
+                    : known_nonneg(low) ? refinement::nonneg
+                                        : refinement::none;
+        if (what.name == "full") {
+          out.value = low.value;
+          out.number = low.number;
+          out.literal = is(low, base_type::real);
+        }
+      }
+      return out;
     }
     default:
       return {};
@@ -113,7 +130,8 @@ type checker::concat(matched& m) {
     out.known = joined.known;
     out.bound = joined.bound;
   }
-  if (out.known == refinement::prob) out.known = refinement::unit;
+  if (out.known == refinement::prob && out.bound.name == out.axes[*along].name)
+    out.known = refinement::unit;
   return out;
 }
 
@@ -136,7 +154,6 @@ type checker::stack(matched& m) {
     out = join_known(out, next);
   }
   const size_form count{static_cast<int64_t>(m.rest.size())};
-  if (out.known == refinement::prob) out.known = refinement::unit;
   out.axes.insert(out.axes.begin(), axis{std::string{words[0].name}, count});
   if (scope_ != nullptr && find(words[0].name) == nullptr)
     scope_->emplace(std::string{words[0].name}, count);
@@ -235,7 +252,8 @@ type checker::gather(const builtin& what, matched& m) {
   }
   if (what.name == "scatter_add") return plain(x.what);
   auto out = x.what;
-  if (out.known == refinement::prob) out.known = refinement::unit;
+  const bool whole = what.name == "index_select" && out.bound.name != over.name;
+  if (out.known == refinement::prob && !whole) out.known = refinement::unit;
   if (what.name == "gather") {
     out.axes = ids.what.axes;
     return out;
@@ -325,6 +343,7 @@ type checker::convolution(const builtin& what, call_site& site, matched& m) {
   out.axes[first - 1] = w.what.axes[0];
   for (size_t i = 0; i < count; ++i) {
     auto& one = out.axes[(*places)[i]];
+    crossing(m.slots[2] != nullptr ? m.slots[2]->where : site.where, what.name, one);
     const auto size = out_size(one.size, w.what.axes[2 + i].size, *pad, *stride, site.where);
     if (!size) return {};
     one.size = *size;
@@ -352,6 +371,7 @@ type checker::pooling(const builtin& what, call_site& site, matched& m) {
   const auto pad = size_argument(m.slots[4], 0);
   if (!stride || !pad) return {};
   for (const auto place : *places) {
+    crossing(m.slots[1] != nullptr ? m.slots[1]->where : site.where, what.name, out.axes[place]);
     const auto n = out_size(out.axes[place].size, *size, *pad, *stride, site.where);
     if (!n) return {};
     out.axes[place].size = *n;

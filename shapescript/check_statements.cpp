@@ -23,6 +23,7 @@ void checker::check_body(uint32_t index) {
     const auto& p = f.parameters[i];
     const auto initial = f.decl->parameters[i].initial;
     if (initial != expr_id::none) {
+      next_is_argument_ = true;
       const auto what = expression(initial);
       report_misfit(fits(what, p.what), what, p.what, t().at(initial).where, "E0404",
                     fmt::format("`{}`", p.name));
@@ -191,22 +192,19 @@ void checker::run_assign(const stmt& node) {
     assign_target(node, node.targets[0], kept, where);
     return;
   }
-  if (values.size() == 1 && is(values[0], base_type::tuple) && node.targets.size() > 1)
+  if (values.size() == 1 && is_poison(values[0])) values.resize(node.targets.size());
+  // One name takes one value, and `x += f(y)` too.
+  if (values.size() == 1 && is(values[0], base_type::tuple))
     values = std::vector<type>(values[0].parts);
-  else if (values.size() == 1 && is_poison(values[0]))
-    values.resize(node.targets.size());
-  if (node.targets.size() == 1 && values.size() > 1) {
-    type tuple = scalar_of(base_type::tuple);
-    tuple.parts = values;
-    values = {tuple};
-  }
   if (values.size() != node.targets.size()) {
     const span names{t().at(node.targets.front()).where.begin,
                      t().at(node.targets.back()).where.end};
     auto& d = report("E0417", names,
-                     fmt::format("{} names for {} value{}", node.targets.size(), values.size(),
+                     fmt::format("{} name{} for {} value{}", node.targets.size(),
+                                 node.targets.size() == 1 ? "" : "s", values.size(),
                                  values.size() == 1 ? "" : "s"),
-                     fmt::format("{} names", node.targets.size()));
+                     fmt::format("{} name{}", node.targets.size(),
+                                 node.targets.size() == 1 ? "" : "s"));
     mark(d, where, fmt::format("{} value{}", values.size(), values.size() == 1 ? "" : "s"));
     values.assign(node.targets.size(), type{});
   }
@@ -233,12 +231,13 @@ type checker::compound(const stmt& node, expr_id target, const type& value) {
   const auto right = t().at(node.values[0]).where;
   if (is_tensor(before) || is_tensor(value)) {
     device_work(node.where, "arithmetic on tensors");
-    return elementwise(operation, before, value, node.where, node.where, right);
+    return elementwise(operation, before, value, node.where, node.name, right);
   }
   expr as_expr;
   as_expr.kind = expr_kind::binary;
   as_expr.operation = operation;
-  as_expr.where = as_expr.name = node.where;
+  as_expr.where = node.where;
+  as_expr.name = node.name;
   as_expr.left = target;
   as_expr.right = node.values[0];
   return host_arithmetic(as_expr, before, value);
@@ -292,7 +291,12 @@ void checker::assign_field(const expr& target, const type& value, span where) {
   auto id = target.left;
   while (t().at(id).kind == expr_kind::member) id = t().at(id).left;
   const auto root = text(t().at(id).name);
-  const auto want = member(target);
+  const auto base = expression(target.left);
+  const auto want = member_of(target, base);
+  if (changes_buffer(base, text(target.name), root)) {
+    report_buffer(target.where);
+    return;
+  }
   if (const auto* found = locals_.find(root)) {
     const auto& info = local_infos_[found->local];
     if (!info.is_mut) {

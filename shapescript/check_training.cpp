@@ -185,6 +185,8 @@ type checker::scan_rule(call_site& site, matched& m) {
   inner.arguments[0].what = plain(as_tensor(init.what));
   auto& slice = inner.arguments[1].what;
   slice.axes.erase(slice.axes.begin() + static_cast<std::ptrdiff_t>(*place));
+  if (slice.known == refinement::prob && slice.bound.name == over.name)
+    slice.known = refinement::unit;
   for (auto& one : inner.arguments) one.name = {};
   auto out = call_function(index, inner, nullptr);
   if (is_poison(out)) return {};
@@ -242,6 +244,8 @@ type checker::map_rule(call_site& site, matched& m) {
   call_site inner{site.where, first.where, {xs}, pattern_id::none};
   auto& slice = inner.arguments[0].what;
   slice.axes.erase(slice.axes.begin() + static_cast<std::ptrdiff_t>(*place));
+  if (slice.known == refinement::prob && slice.bound.name == over.name)
+    slice.known = refinement::unit;
   auto out = call_function(index, inner, nullptr);
   if (is_tensor(out)) out.axes.insert(out.axes.begin(), over);
   return out;

@@ -335,8 +335,10 @@ type checker::model_use(uint32_t index, const type_expr& node, size_scope& scope
         return {};
       }
     }
+    if (!out.dims.empty()) model_uses_.push_back({module_, {node.where}, out});
     return out;
   }
+  std::vector<span> places;
   for (const auto& one : node.arguments) {
     if (one.dim == dim_id::none) {
       report("E0202", node.where, fmt::format("`{}` takes sizes", model.name), "not a size");
@@ -347,8 +349,12 @@ type checker::model_use(uint32_t index, const type_expr& node, size_scope& scope
     if (!ok) return {};
     out.dims.push_back(std::move(size.size));
     out.dim_names.push_back(std::move(size.name));
+    places.push_back(t().at(one.dim).where);
   }
-  if (out.dims.size() == model.dims.size()) return out;
+  if (out.dims.size() == model.dims.size()) {
+    model_uses_.push_back({module_, std::move(places), out});
+    return out;
+  }
   report("E0202", node.where,
          fmt::format("`{}` takes {} sizes, and {} are given", model.name, model.dims.size(),
                      out.dims.size()),

@@ -55,6 +55,13 @@ struct call_site {
   pattern_id patterns = pattern_id::none;
 };
 
+/// A place where a model of sizes is written, with the places of the sizes, or of its name alone.
+struct model_place {
+  uint32_t module;
+  std::vector<span> places;
+  type what;
+};
+
 /// Arguments by the parameter they belong to.
 struct matched {
   std::vector<call_argument*> slots;
@@ -153,6 +160,10 @@ private:
   void resolve_member(model_info& owner, const model_member& member);
   void check_model_cycles();
   void check_initialisers();
+  void check_initialiser(const member_info& member, const type& what, span where);
+  void check_model_sizes();
+  span size_place(const model_place& use, const member_info& member, size_t axis_at) const;
+  void need_fixed(const std::string& name, const model_info& owner, size_t first);
   void resolve_function(uint32_t index);
   void resolve_parameters(function_info& f);
   void check_extern(function_info& f);
@@ -178,6 +189,7 @@ private:
                    bool report_types);
   void join_paths(const std::vector<path_changes>& paths, bool report_types);
   void forget_known(const block& body);
+  span assigned_later(std::string_view name, uint32_t place) const;
   void assigned_in(const block& body, std::set<std::string_view>& out) const;
 
   // -- expressions (check_expressions.cpp) -------------------------------------
@@ -241,6 +253,8 @@ private:
 
   // -- mut (check_mut.cpp) ----------------------------------------------------
   void check_mut(const parameter_info& parameter, const call_argument& given);
+  bool changes_buffer(const type& base, std::string_view field, std::string_view root) const;
+  void report_buffer(span where);
   void check_aliases(const call_site& site);
   std::string path_of(expr_id id) const;
   std::string_view root_of(expr_id id) const;
@@ -267,7 +281,7 @@ private:
   type unary_function(const builtin& what, matched& m);
   type binary_function(const builtin& what, call_site& site, matched& m);
   type clamp(matched& m);
-  type vector_product(const builtin& what, matched& m);
+  type vector_product(const builtin& what, call_site& site, matched& m);
   type reduction(const builtin& what, matched& m);
   type softmax(const builtin& what, matched& m);
   type affine_norm(matched& m);
@@ -277,7 +291,7 @@ private:
   type loss(const builtin& what, call_site& site, matched& m);
   type cross_entropy(matched& m);
   type loss_result(const type& value, const call_argument* per_example, std::optional<size_t> over);
-  type attention(matched& m);
+  type attention(call_site& site, matched& m);
   type one_hot(matched& m);
 
   type concat(matched& m);
@@ -324,6 +338,8 @@ private:
   bool define(pattern_state& state, span name, const size_form& size);
   type rearranged(const builtin& what, pattern_state& state, const pattern_call& call,
                   const type& operand);
+  void keep_prob(type& out, const pattern_call& call, const type& operand) const;
+  static refinement known_reduced(std::string_view by, const type& of);
   type einsum(pattern_state& state, const pattern_call& call, const std::vector<type>& operands);
   bool result_axes(pattern_state& state, const pattern& written, std::vector<axis>& axes,
                    bool may_invent, const char* missing_code);
@@ -336,6 +352,7 @@ private:
   void report_device_in_host();
   void report_recursion();
   void spread_batches();
+  bool of_batches(const size_form& size) const;
   void answer_questions();
   void answer_python(const function_info& f, const split_question& question, const axis& over,
                      bool batch);
@@ -357,6 +374,7 @@ private:
   std::vector<symbol_info>& symbols_ = all_->symbols;
   std::vector<std::pair<symbol, symbol>> bindings_;     // a caller's axis, the callee's
   std::vector<std::pair<uint32_t, span>> device_roots_; // differentiated, scanned or mapped
+  std::vector<model_place> model_uses_;
   size_t devices_ = 1;
   std::set<std::string, std::less<>> split_dims_;
   std::map<std::pair<uint32_t, std::string>, uint32_t> aliases_; // by function: names of axes
@@ -369,6 +387,8 @@ private:
   locals locals_;
   int loops_ = 0;
   bool typed_cast_ = false; // the expression at hand is the operand of a cast
+  bool next_is_argument_ = false; // the next expression is one
+  bool is_argument_ = false;      // the expression at hand was given straight as an argument
   bool has_errors_here_ = false;
   uint32_t next_group_ = 1;
   std::vector<loop_end> loop_ends_;

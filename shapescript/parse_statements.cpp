@@ -139,6 +139,7 @@ stmt parser::assignment_or_expression() {
     }
   }
   node.operation = here().kind;
+  node.name = here().where;
   ++at_;
   node.values = expressions();
   node.where.end = previous().end;

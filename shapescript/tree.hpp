@@ -139,6 +139,7 @@ struct stmt {
   token_kind operation = token_kind::end;
   bool has_else = false;
   span where; ///< the statement's own line, or its keyword
+  span name;  ///< of an assignment: `=`, `+=` and their like
   std::vector<expr_id> targets;
   std::vector<expr_id> values;
   std::vector<span> names;

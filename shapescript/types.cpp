@@ -99,7 +99,8 @@ type join_known(type x, const type& y) {
   x.literal = x.literal && y.literal;
   if (x.known == y.known) {
     const bool same = x.known != refinement::index && x.known != refinement::prob;
-    if (same || x.bound.size == y.bound.size) return x;
+    const bool along = x.known == refinement::index || x.bound.name == y.bound.name;
+    if (same || (along && x.bound.size == y.bound.size)) return x;
   }
   if (implies(x.known, y.known) && y.known != refinement::prob)
     x.known = y.known;

@@ -1,4 +1,4 @@
-# expect: E1002 @4:17
+# expect: E0506 @4:17
 fn f(x: []) -> []:
     y = x
     for i in 0..x:

@@ -1,0 +1,3 @@
+# expect: E0802 @3:14
+model M:
+    layer a: n * BatchNorm[4]

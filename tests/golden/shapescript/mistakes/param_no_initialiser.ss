@@ -1,0 +1,3 @@
+# expect: E0404 @3:20
+model M:
+    param w: [3] = bernoulli(0.5)

@@ -1,0 +1,3 @@
+# expect: E0502 @3:27
+model M:
+    param w: [3] NonNeg = normal()
