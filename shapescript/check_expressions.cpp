@@ -77,7 +77,7 @@ type checker::name(const expr& node) {
     auto state = *found;
     local_infos_[state.local].used = true;
     use(local_infos_[state.local].name_at, node.name);
-    if (state.maybe && !lenient()) {
+    if (state.maybe && !unread_) {
       auto& d = report("E0209", node.name, fmt::format("`{}` is not assigned on every path", word),
                        "may have no value here");
       mark(d, state.assigned, "assigned here");
@@ -140,8 +140,8 @@ type checker::name(const expr& node) {
 }
 
 type checker::unknown_name(const expr& node) {
-  if (lenient()) return {};
   const auto word = text(node.name);
+  if (doubtful(word) || !unknown_here_.insert(word).second) return {};
   if (const auto later = assigned_later(word, node.where.begin); !(later == span{})) {
     auto& d = report("E0209", node.name, fmt::format("`{}` is used before it is assigned", word),
                      "has no value here");
@@ -274,7 +274,7 @@ type checker::member_of(const expr& node, const type& base) {
       if (!is_poison(out)) out.axes.insert(out.axes.begin(), base.axes.begin(), base.axes.end());
       return out;
     }
-    if (lenient()) return {};
+    if (names.doubtful.contains(word)) return {};
     auto& d = report("E0204", node.name, fmt::format("`{}` has no field `{}`", show(base), word),
                      "no such field");
     suggest(d, node.name, word, known);
@@ -343,7 +343,7 @@ type checker::member_of_model(const expr& node, const type& base) {
     if (name == word) use(functions_[method].name_at, node.name);
     if (name == word) return function_value(method);
   }
-  if (modules_[model.module]->lenient) return {};
+  if (modules_[model.module]->doubtful.contains(word)) return {};
   auto& d = report("E0204", node.name, fmt::format("`{}` has no `{}`", show(base), word),
                    "no such parameter, layer or method");
   suggest(d, node.name, word, known);

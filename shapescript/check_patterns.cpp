@@ -67,7 +67,7 @@ bool checker::define(pattern_state& state, span name, const size_form& size) {
     std::vector<std::string_view> known;
     for (const auto& [other, what] : mod().names)
       if (what.kind == entity::dim) known.push_back(other);
-    if (lenient()) return false;
+    if (doubtful(word) || !first_time(word)) return false;
     auto& d = report("E0205", name, fmt::format("no dim is called `{}`", word),
                      "a capitalised axis must be a declared dim");
     suggest(d, name, word, known);

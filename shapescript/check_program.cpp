@@ -8,10 +8,38 @@ namespace shapescript {
 
 // -- files and names -----------------------------------------------------------
 
+namespace {
+
+// Names that may be declared in what could not be read, and how far each declaration goes.
+void find_doubtful(module_info& info) {
+  const auto& tokens = info.program.tokens;
+  auto at = tokens.begin();
+  for (const auto& part : info.program.skipped) {
+    at = std::lower_bound(tokens.begin(), tokens.end(), part.begin,
+                          [](const token& x, uint32_t place) { return x.where.begin < place; });
+    for (; at != tokens.end() && at->where.begin < part.end; ++at)
+      if (at->kind == token_kind::name) info.doubtful.insert(info.text.text(at->where));
+  }
+  const auto& program = info.program.program;
+  const auto add = [&](const auto& all) {
+    for (const auto& one : all) info.begins.push_back(one.where.begin);
+  };
+  add(program.devices);
+  add(program.dim_decls);
+  add(program.data);
+  add(program.models);
+  add(program.functions);
+  add(program.imports);
+  std::sort(info.begins.begin(), info.begins.end());
+}
+
+} // namespace
+
 uint32_t checker::load_module(const source& text) {
   auto info = std::make_unique<module_info>(module_info{text, {}, {}, false});
   info->program = parse(info->text);
   info->lenient = !info->program.diagnostics.empty();
+  if (info->lenient) find_doubtful(*info);
   modules_.push_back(std::move(info));
   return static_cast<uint32_t>(modules_.size() - 1);
 }
@@ -123,6 +151,26 @@ void checker::collect_names(uint32_t module) {
   }
 }
 
+// An unknown dim or type is one mistake, however often it is used.
+bool checker::first_time(std::string_view name) {
+  return reported_.emplace(module_, name).second;
+}
+
+// Whether a syntax error is in the declaration that begins there.
+bool checker::has_syntax_error(const span& declaration) const {
+  if (!lenient()) return false;
+  const auto& begins = mod().begins;
+  const auto next = std::upper_bound(begins.begin(), begins.end(), declaration.begin);
+  const auto end = next == begins.end() ? uint32_t(mod().text.text().size() + 1) : *next;
+  const auto& found = mod().program.diagnostics;
+  const auto inside = [&](const diagnostic& d) {
+    const auto at = d.primary().where.begin;
+    // A missing block is reported where the next declaration begins.
+    return at >= declaration.begin && (at < end || (at == end && d.code == "E0111"));
+  };
+  return std::any_of(found.begin(), found.end(), inside);
+}
+
 const entity* checker::find(std::string_view name) const {
   const auto place = mod().names.find(name);
   return place == mod().names.end() ? nullptr : &place->second;
@@ -209,7 +257,7 @@ void checker::resolve_dim(uint32_t index) {
       if (!dims_[found->index].known) return; // reported there
       continue;
     }
-    if (lenient() || full()) return;
+    if (doubtful(text(where)) || full() || !first_time(text(where))) return;
     for (const auto& [name, what] : mod().names)
       if (what.kind == entity::dim) known.push_back(name);
     auto& d =
@@ -287,7 +335,7 @@ void checker::check_option(const devices_decl& line, const devices_option& optio
     use_entity(where);
     const auto* found = find(text(where));
     if (found == nullptr || found->kind != entity::dim) {
-      if (found == nullptr && lenient()) continue;
+      if (found == nullptr && doubtful(text(where))) continue;
       auto& d = report("E1505", where, fmt::format("`{}` is no dim", text(where)),
                        "only an axis with a declared size can be split");
       std::vector<std::string_view> known;

@@ -19,6 +19,8 @@ void checker::check_body(uint32_t index) {
   loops_ = 0;
   loop_ends_.clear();
   has_errors_here_ = false;
+  unknown_here_.clear();
+  unread_ = has_syntax_error(f.decl->where);
   for (size_t i = 0; i < f.parameters.size(); ++i) {
     const auto& p = f.parameters[i];
     const auto initial = f.decl->parameters[i].initial;
@@ -35,7 +37,7 @@ void checker::check_body(uint32_t index) {
   }
   if (!f.decl->is_extern) {
     const bool ends = run_block(f.decl->body);
-    if (ends && !f.decl->results.empty() && !lenient()) {
+    if (ends && !f.decl->results.empty() && !unread_) {
       auto& d = report("E0605", f.decl->name,
                        fmt::format("`{}` may end without a result", text(f.decl->name)),
                        "a path through it has no `return`");
@@ -80,6 +82,17 @@ bool checker::run_statement(const stmt& node) {
   switch (node.kind) {
     case stmt_kind::error:
       has_errors_here_ = true;
+      // What it would have assigned is not known.
+      for (const auto where : node.names) {
+        if (const auto* found = locals_.find(text(where))) {
+          auto state = *found;
+          state.what = {};
+          state.maybe = false;
+          locals_.set(text(where), std::move(state));
+        } else {
+          assign_name(where, {}, where, 1);
+        }
+      }
       return true;
     case stmt_kind::pass:
       return true;

@@ -57,7 +57,7 @@ std::optional<size_form> checker::size_of_name(span where, size_scope& scope, bo
     use_axis(where, &scope);
     return size;
   }
-  if (lenient() || full()) return std::nullopt;
+  if (doubtful(name) || full() || !first_time(name)) return std::nullopt;
   std::vector<std::string_view> known;
   for (const auto& [other, what] : mod().names)
     if (what.kind == entity::dim) known.push_back(other);
@@ -211,7 +211,7 @@ bool checker::apply_element(const element_name& element, type& out, size_scope& 
            "not declared with `data`");
     return false;
   }
-  if (lenient()) return false;
+  if (doubtful(name) || !first_time(name)) return false;
   std::vector<std::string_view> known{"f32",    "f64", "f16",  "bf16", "i8",
                                       "i16",    "i32", "i64",  "u8",   "bool",
                                       "NonNeg", "Pos", "Unit", "Prob", "Index"};
@@ -245,7 +245,7 @@ type checker::resolve_named(const type_expr& node, size_scope& scope, bool fresh
     out.declaration = found->index;
     return out;
   }
-  if (lenient()) return {};
+  if (doubtful(name) || !first_time(name)) return {};
   std::vector<std::string_view> known{"int",     "float",   "bool",     "str",  "Rng",
                                       "AdamW",   "Adam",    "Sgd",      "Lion", "Grad",
                                       "Dataset", "Batches", "BatchNorm"};

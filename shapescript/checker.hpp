@@ -106,6 +106,10 @@ private:
   bool lenient() const {
     return modules_[module_]->lenient;
   }
+  /// Whether the name may be declared in what could not be read of the file.
+  bool doubtful(std::string_view name) const {
+    return mod().doubtful.contains(name);
+  }
   template <class T>
   std::string show(const T& what) const {
     return all_->show(what);
@@ -130,6 +134,8 @@ private:
   void check_devices();
   void check_option(const devices_decl& line, const devices_option& option);
   const entity* find(std::string_view name) const;
+  bool has_syntax_error(const span& declaration) const;
+  bool first_time(std::string_view name);
 
   // -- types (check_types.cpp) -------------------------------------------------
   std::optional<size_form> resolve_size(dim_id id, size_scope& scope, bool fresh);
@@ -390,6 +396,9 @@ private:
   bool next_is_argument_ = false; // the next expression is one
   bool is_argument_ = false;      // the expression at hand was given straight as an argument
   bool has_errors_here_ = false;
+  std::set<std::string_view> unknown_here_; // names reported in the function
+  bool unread_ = false; // a part of the function could not be read
+  std::set<std::pair<uint32_t, std::string_view>> reported_; // names, by file
   uint32_t next_group_ = 1;
   std::vector<loop_end> loop_ends_;
 };

@@ -52,7 +52,7 @@ private:
   }
 
   void add(token_kind kind, size_t begin, size_t end) {
-    out_.tokens.push_back({kind, false, {uint32_t(begin), uint32_t(end)}});
+    out_.tokens.push_back({kind, false, {uint32_t(begin), uint32_t(end)}, misplaced_});
   }
 
   void add_dedent() {
@@ -110,17 +110,37 @@ private:
                           || (text_.substr(at_).starts_with("|>") && column > levels_.back().column
                               && line_first_ != out_.tokens.size());
       if (!joined) {
-        if (tab) {
-          report("E0102", {uint32_t(*tab), uint32_t(*tab + 1)}, "tab in the indentation",
-                 "a tab; use spaces");
-        }
         end_line();
-        // How deep a tab is meant to be is a guess: what the structure allows.
-        if (tab) column = levels_.back().column + (opens_block_ ? 4 : 0);
+        if (tab) column = tabbed(*tab, column);
         indentation(begin, column);
+        if (tab) spaces_for(begin, column);
       }
     }
     rest_of_line(begin);
+  }
+
+  // A line with a tab in its indentation. The first is reported, and mended with all the others.
+  uint32_t tabbed(size_t tab, uint32_t column) {
+    if (!tabs_) {
+      tabs_ = out_.diagnostics.size();
+      report("E0102", {uint32_t(tab), uint32_t(tab + 1)}, "tab in the indentation",
+             "a tab; use spaces");
+    }
+    // How deep a tab is meant to be is a guess: a level of 4, or what the structure allows.
+    const auto open = [&](const level& x) { return x.column == column; };
+    if (opens_block_ ? column > levels_.back().column
+                     : std::any_of(levels_.begin(), levels_.end(), open))
+      return column;
+    return levels_.back().column + (opens_block_ ? 4 : 0);
+  }
+
+  void spaces_for(size_t begin, uint32_t column) {
+    constexpr size_t fixes_max = 1000; // a file that long is mended by `fmt`
+    if (*tabs_ >= out_.diagnostics.size()) return;
+    auto& d = out_.diagnostics[*tabs_];
+    if (d.fixes.size() == fixes_max) return;
+    if (d.fixes.empty()) d.help.push_back("indent by 4 spaces");
+    d.fixes.push_back({{uint32_t(begin), uint32_t(at_)}, std::string(column, ' ')});
   }
 
   // Whether the line goes on with an `if` above, one level out.
@@ -141,6 +161,8 @@ private:
     const span where{uint32_t(at_), uint32_t(at_ + width)};
     const auto current = levels_.back().column;
     const bool branch = begins_branch() && levels_.size() > 1 && !opens;
+    misplaced_ = std::any_of(levels_.begin(), levels_.end(), [](const level& x) { return x.phantom; })
+                 || column < current;
     if (column > current) {
       // A line that ends in an operator goes on: that is what is wrong, and the parser says so.
       if (!opens && line_was_whole_)
@@ -149,6 +171,7 @@ private:
         leave_level();
       else
         levels_.push_back({column, !opens});
+      misplaced_ |= !opens && !branch && line_was_whole_;
       if (opens) add(token_kind::indent, begin, at_);
     } else if (column < current) {
       if (bad_column_ != column)
@@ -449,8 +472,10 @@ private:
   bool opens_block_ = false;   // the last logical line is followed by an indented block
   bool line_was_whole_ = true; // the last logical line did not end in an operator
   bool bad_in_line_ = false;   // a strange character was reported in this logical line
+  bool misplaced_ = false;     // the line's indentation was reported
   bool mismatch_ = false;      // a wrong closing bracket was seen in this logical line
   std::optional<uint32_t> bad_column_;
+  std::optional<size_t> tabs_; // the report on tabs
 };
 
 } // namespace

@@ -29,10 +29,7 @@ block parser::statements() {
   while (peek() != token_kind::dedent && peek() != token_kind::end) {
     const auto before = at_;
     result.push_back(statement());
-    if (failed_) {
-      out_.program.stmts[static_cast<uint32_t>(result.back())].kind = stmt_kind::error;
-      recover();
-    }
+    if (failed_) unread(result.back(), before);
     if (at_ == before) ++at_;
   }
   --depth_;
@@ -58,12 +55,40 @@ block parser::statements_not_indented() {
     }
   };
   while (belongs()) {
+    const auto before = at_;
     result.push_back(statement());
-    if (!failed_) continue;
-    out_.program.stmts[static_cast<uint32_t>(result.back())].kind = stmt_kind::error;
-    recover();
+    if (failed_) unread(result.back(), before);
   }
   return result;
+}
+
+// A statement that could not be read: what is left is what it would have assigned.
+void parser::unread(stmt_id id, size_t first) {
+  recover();
+  auto& node = out_.program.stmts[static_cast<uint32_t>(id)];
+  node.kind = stmt_kind::error;
+  node.names = assigned_since(first);
+}
+
+std::vector<span> parser::assigned_since(size_t first) const {
+  std::vector<span> names;
+  bool line_begins = true;
+  for (auto i = first; i < at_; ++i) {
+    const auto kind = tokens_[i].kind;
+    auto end = i;
+    while (line_begins && tokens_[end].kind == token_kind::name
+           && tokens_[end + 1].kind == token_kind::comma)
+      end += 2;
+    const auto next = tokens_[std::min(end + 1, tokens_.size() - 1)].kind;
+    const bool assigns = next == token_kind::assign || next == token_kind::plus_assign
+                         || next == token_kind::minus_assign || next == token_kind::times_assign
+                         || next == token_kind::divide_assign || next == token_kind::colon;
+    if (line_begins && tokens_[end].kind == token_kind::name && assigns)
+      for (auto k = i; k <= end; k += 2) names.push_back(tokens_[k].where);
+    line_begins = kind == token_kind::newline || kind == token_kind::indent
+                  || kind == token_kind::dedent;
+  }
+  return names;
 }
 
 stmt_id parser::statement() {

@@ -62,7 +62,7 @@ span parser::expect(token_kind kind, std::string_view what) {
 void parser::fail(const char* code, span where, std::string message, std::string label) {
   if (failed_) return;
   failed_ = true;
-  if (out_.diagnostics.size() >= 2 * reports_max) return;
+  if (out_.diagnostics.size() >= 2 * reports_max || here().misplaced) return;
   // A mistake that the lexer saw in this line explains what is wrong here.
   for (auto i = at_; i < tokens_.size() && tokens_[i].kind != token_kind::newline; ++i)
     if (tokens_[i].kind == token_kind::bad) return;
@@ -91,6 +91,22 @@ bool parser::too_deep(int depth, span where) {
 
 void parser::recover() {
   failed_ = false;
+  const auto begin = tokens_[line_of(at_)].where.begin;
+  skip_statement();
+  out_.skipped.push_back({begin, here().where.begin});
+}
+
+// Where the logical line of a token begins.
+size_t parser::line_of(size_t at) const {
+  const auto ends_line = [](token_kind kind) {
+    return kind == token_kind::newline || kind == token_kind::indent || kind == token_kind::dedent;
+  };
+  at = std::min(at, tokens_.size() - 1);
+  while (at > 0 && !ends_line(tokens_[at - 1].kind)) --at;
+  return at;
+}
+
+void parser::skip_statement() {
   // With a statement go its block and the branches that continue it.
   do {
     while (peek() != token_kind::newline && peek() != token_kind::end
@@ -132,6 +148,8 @@ bool parser::open_block(std::string_view owner) {
   const span first{where.begin, std::max(where.end, where.begin)};
   fail("E0111", first, fmt::format("{} has no block", owner), "expected an indented line here");
   failed_ = false;
+  // What its line names may be meant for the block.
+  out_.skipped.push_back({tokens_[line_of(at_ - 2)].where.begin, where.begin});
   return false;
 }
 

@@ -32,6 +32,11 @@ private:
   bool too_deep(int depth, span where);
   /// Skips to the line's end, and over an indented block that follows.
   void recover();
+  void skip_statement();
+  size_t line_of(size_t at) const;
+  void unread(stmt_id id, size_t first);
+  /// The names that the tokens from there to here assign, each at the start of its line.
+  std::vector<span> assigned_since(size_t first) const;
   /// Ends a logical line.
   void end_of_line(std::string_view wanted);
   /// Enters an indented block after `:`; false if there is none. `failed_` is not set if all that

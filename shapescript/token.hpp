@@ -25,6 +25,7 @@ struct token {
   token_kind kind = token_kind::end;
   bool arrow_inside = false; ///< an opening bracket with a `->` straight inside
   span where;
+  bool misplaced = false; ///< in a line whose indentation was reported
 };
 
 /// A comment, kept for the formatter.

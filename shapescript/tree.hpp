@@ -142,7 +142,7 @@ struct stmt {
   span name;  ///< of an assignment: `=`, `+=` and their like
   std::vector<expr_id> targets;
   std::vector<expr_id> values;
-  std::vector<span> names;
+  std::vector<span> names; ///< of `for`; of an error the names that it assigns
   type_id type = type_id::none;
   std::vector<branch> branches;
   block body;
@@ -271,6 +271,7 @@ struct parsed {
   std::vector<comment> comments;
   std::vector<token> tokens;
   std::vector<diagnostic> diagnostics;
+  std::vector<span> skipped; ///< what could not be read
 };
 
 /// How deep brackets, operators and blocks may nest; more is E0115.

@@ -185,6 +185,8 @@ TEST(lsp_server, a_fix_mends_its_fault) {
   EXPECT_EQ(actions.at(0).at("title"), "Replace `rellu` by `relu`");
   const auto mended = edited(text, actions.at(0).at("edit").at("changes").at(client::uri()));
   EXPECT_EQ(mended, "fn f(x: [n]) -> [n]:\n    return relu(x) # 🙂\n");
+  params["context"] = {{"diagnostics", json::array{}}, {"only", json::array{"refactor"}}};
+  EXPECT_EQ(c.request("textDocument/codeAction", params), json::value(json::array{}));
 }
 
 TEST(lsp_server, every_fix_of_the_corpus_mends_its_fault) {
