@@ -154,8 +154,7 @@ type checker::call_builtin(const builtin& what, call_site& site) {
   }
   // An `assert` about a tensor is no host work: it is reported for that.
   const bool on_tensor = what.name == "assert" && tensors;
-  if (what.at == work::host && !on_tensor)
-    host_work(site.where, fmt::format("`{}`", what.name));
+  if (what.at == work::host && !on_tensor) host_work(site.where, fmt::format("`{}`", what.name));
   // Functions of numbers are host arithmetic.
   if (what.at == work::device && (tensors || what.how == rule::gradient))
     device_work(site.where, fmt::format("`{}`", what.name));

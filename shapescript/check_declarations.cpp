@@ -153,8 +153,9 @@ void checker::resolve_member(model_info& owner, const model_member& member) {
   }
   if (member.initial == expr_id::none) {
     const auto* kind = member.kind == member_kind::param ? "param" : "buffer";
-    auto& d = report("E0801", member.name, fmt::format("{} `{}` has no initialiser", kind, out.name),
-                     "how does it begin?");
+    auto& d =
+      report("E0801", member.name, fmt::format("{} `{}` has no initialiser", kind, out.name),
+             "how does it begin?");
     d.help.push_back("add one, such as `= normal(std=0.02)` or `= zeros()`");
     const auto end = t().at(member.type).where.end;
     d.fixes.push_back({{end, end}, " = zeros()"});
@@ -230,7 +231,8 @@ void checker::check_initialiser(const member_info& member, const type& what, spa
     if (fit == misfit::none) return;
     report_misfit(fit, what, want, where, "E0404", name);
     if (is_number(what) && fit == misfit::shape)
-      last_report().help.push_back(fmt::format("one number fills a tensor by `full({})`", text(where)));
+      last_report().help.push_back(
+        fmt::format("one number fills a tensor by `full({})`", text(where)));
     return;
   }
   static const std::set<std::string_view> random{"normal", "uniform", "xavier", "kaiming",
@@ -282,10 +284,10 @@ void checker::check_model_sizes() {
         for (size_t i = 0; fine && i < sizes.size(); ++i) {
           const auto number = sizes[i].size.number();
           if (!number || *number >= 1) continue;
-          auto& d = report("E0302", size_place(use, member, i),
-                           fmt::format("`{}` of `{}` would have a size of {}", member.name,
-                                       show(what), *number),
-                           "a size is at least 1");
+          auto& d = report(
+            "E0302", size_place(use, member, i),
+            fmt::format("`{}` of `{}` would have a size of {}", member.name, show(what), *number),
+            "a size is at least 1");
           if (model.module == module_)
             mark(d, member.where, fmt::format("declared `{}`", show(member.what)));
           fine = false;

@@ -395,8 +395,8 @@ type checker::cast(const expr& node) {
   const auto& written = t().at(node.type);
   // `x as bf16` and `x as NonNeg` keep the shape.
   const auto word = written.kind == type_expr::named ? text(written.name) : std::string_view{};
-  const bool keeps_shape = dtype_named(word) || word == "NonNeg" || word == "Pos"
-                           || word == "Unit" || word == "Index" || word == "Prob";
+  const bool keeps_shape = dtype_named(word) || word == "NonNeg" || word == "Pos" || word == "Unit"
+                           || word == "Index" || word == "Prob";
   if (keeps_shape && is_poison(from)) return {};
   if (keeps_shape && is_tensor(from)) {
     element_name element{written.name, written.where, {}};

@@ -25,7 +25,8 @@ std::string checker::path_of(expr_id id) const {
 }
 
 // A buffer is state of its model: only the methods that say `mut self` change it.
-bool checker::changes_buffer(const type& base, std::string_view field, std::string_view root) const {
+bool checker::changes_buffer(const type& base, std::string_view field,
+                             std::string_view root) const {
   if (!is(base, base_type::model)) return false;
   const auto& members = models_[base.declaration].members;
   const auto place = std::find_if(members.begin(), members.end(),
@@ -37,8 +38,9 @@ bool checker::changes_buffer(const type& base, std::string_view field, std::stri
 }
 
 void checker::report_buffer(span where) {
-  auto& d = report("E0701", where, fmt::format("the buffer `{}` is changed outside its model", text(where)),
-                   "changed here");
+  auto& d =
+    report("E0701", where, fmt::format("the buffer `{}` is changed outside its model", text(where)),
+           "changed here");
   d.help.push_back("change it in a method of the model that takes `mut self`, and call that");
 }
 

@@ -285,38 +285,6 @@ bool checker::result_axes(pattern_state& state, const pattern& written, std::vec
   return true;
 }
 
-// `Prob[X]` goes with X as long as the pattern leaves it whole.
-void checker::keep_prob(type& out, const pattern_call& call, const type& operand) const {
-  out.known = refinement::unit;
-  const auto place = find_axis(operand.axes, operand.bound.name);
-  if (!place) return;
-  const auto& items = call.sources[0].items;
-  size_t at = 0;
-  for (const auto& item : items) {
-    const size_t covers =
-      item.kind == pattern_item::rest ? operand.axes.size() + 1 - items.size() : 1;
-    if (*place >= at + covers) {
-      at += covers;
-      continue;
-    }
-    const auto whole = [&](const pattern_item& x) {
-      return x.kind == item.kind && (x.kind == pattern_item::rest || text(x.where) == text(item.where));
-    };
-    if (item.kind != pattern_item::rest && item.kind != pattern_item::name) return;
-    if (std::none_of(call.result.items.begin(), call.result.items.end(), whole)) return;
-    out.known = refinement::prob;
-    if (item.kind == pattern_item::name) out.bound.name = text(item.where);
-    return;
-  }
-}
-
-// What is known of sums, means and extremes over axes.
-refinement checker::known_reduced(std::string_view by, const type& of) {
-  const bool keeps = by.find("prod") == by.npos && is_float(of.element) && known_nonneg(of);
-  if (!keeps) return refinement::none;
-  return known_pos(of) ? refinement::pos : refinement::nonneg;
-}
-
 type checker::rearranged(const builtin& what, pattern_state& state, const pattern_call& call,
                          const type& operand) {
   if (!read_source(state, call.sources[0], operand)) return {};

@@ -64,28 +64,8 @@ type checker::shape_rule(const builtin& what, call_site& site, matched& m) {
     case rule::repeat:
       return stage_rule(what, site, *m.slots[0]);
     case rule::initialise:
-    case rule::construct: {
-      for (auto* one : m.slots)
-        if (!need_number(one)) return {};
-      auto out = scalar_of(base_type::initializer);
-      out.name = what.name;
-      if (what.name == "zeros" || what.name == "eye") out.value = size_form{0};
-      if (what.name == "ones") out.value = size_form{1};
-      const bool fills = what.name == "full" || what.name == "uniform";
-      // What is known of the lower end is known of all, but for its value.
-      if (fills && m.slots[0] != nullptr) {
-        const auto& low = m.slots[0]->what;
-        out.known = known_pos(low)      ? refinement::pos
-                    : known_nonneg(low) ? refinement::nonneg
-                                        : refinement::none;
-        if (what.name == "full") {
-          out.value = low.value;
-          out.number = low.number;
-          out.literal = is(low, base_type::real);
-        }
-      }
-      return out;
-    }
+    case rule::construct:
+      return initialiser(what, m);
     default:
       return {};
   }

@@ -212,12 +212,12 @@ void checker::run_assign(const stmt& node) {
   if (values.size() != node.targets.size()) {
     const span names{t().at(node.targets.front()).where.begin,
                      t().at(node.targets.back()).where.end};
-    auto& d = report("E0417", names,
-                     fmt::format("{} name{} for {} value{}", node.targets.size(),
-                                 node.targets.size() == 1 ? "" : "s", values.size(),
-                                 values.size() == 1 ? "" : "s"),
-                     fmt::format("{} name{}", node.targets.size(),
-                                 node.targets.size() == 1 ? "" : "s"));
+    auto& d =
+      report("E0417", names,
+             fmt::format("{} name{} for {} value{}", node.targets.size(),
+                         node.targets.size() == 1 ? "" : "s", values.size(),
+                         values.size() == 1 ? "" : "s"),
+             fmt::format("{} name{}", node.targets.size(), node.targets.size() == 1 ? "" : "s"));
     mark(d, where, fmt::format("{} value{}", values.size(), values.size() == 1 ? "" : "s"));
     values.assign(node.targets.size(), type{});
   }

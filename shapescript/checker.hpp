@@ -330,6 +330,11 @@ private:
   void host_work(span where, std::string_view what);
   void crossing(span where, std::string_view operation, const axis& over);
 
+  // -- what is known of values (check_known.cpp) -------------------------------
+  void keep_prob(type& out, const pattern_call& call, const type& operand) const;
+  static refinement known_reduced(std::string_view by, const type& of);
+  type initialiser(const builtin& what, matched& m);
+
   // -- patterns (check_patterns.cpp) -------------------------------------------
   void define_rest(const pattern_call& call);
   type call_pattern(const builtin& what, call_site& site);
@@ -344,8 +349,6 @@ private:
   bool define(pattern_state& state, span name, const size_form& size);
   type rearranged(const builtin& what, pattern_state& state, const pattern_call& call,
                   const type& operand);
-  void keep_prob(type& out, const pattern_call& call, const type& operand) const;
-  static refinement known_reduced(std::string_view by, const type& of);
   type einsum(pattern_state& state, const pattern_call& call, const std::vector<type>& operands);
   bool result_axes(pattern_state& state, const pattern& written, std::vector<axis>& axes,
                    bool may_invent, const char* missing_code);
@@ -392,12 +395,12 @@ private:
   std::map<std::string_view, uint32_t> local_names_; // the last variable of each name
   locals locals_;
   int loops_ = 0;
-  bool typed_cast_ = false; // the expression at hand is the operand of a cast
+  bool typed_cast_ = false;       // the expression at hand is the operand of a cast
   bool next_is_argument_ = false; // the next expression is one
   bool is_argument_ = false;      // the expression at hand was given straight as an argument
   bool has_errors_here_ = false;
   std::set<std::string_view> unknown_here_; // names reported in the function
-  bool unread_ = false; // a part of the function could not be read
+  bool unread_ = false;                     // a part of the function could not be read
   std::set<std::pair<uint32_t, std::string_view>> reported_; // names, by file
   uint32_t next_group_ = 1;
   std::vector<loop_end> loop_ends_;

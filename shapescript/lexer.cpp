@@ -161,8 +161,9 @@ private:
     const span where{uint32_t(at_), uint32_t(at_ + width)};
     const auto current = levels_.back().column;
     const bool branch = begins_branch() && levels_.size() > 1 && !opens;
-    misplaced_ = std::any_of(levels_.begin(), levels_.end(), [](const level& x) { return x.phantom; })
-                 || column < current;
+    misplaced_ =
+      std::any_of(levels_.begin(), levels_.end(), [](const level& x) { return x.phantom; })
+      || column < current;
     if (column > current) {
       // A line that ends in an operator goes on: that is what is wrong, and the parser says so.
       if (!opens && line_was_whole_)

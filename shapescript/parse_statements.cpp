@@ -85,8 +85,8 @@ std::vector<span> parser::assigned_since(size_t first) const {
                          || next == token_kind::divide_assign || next == token_kind::colon;
     if (line_begins && tokens_[end].kind == token_kind::name && assigns)
       for (auto k = i; k <= end; k += 2) names.push_back(tokens_[k].where);
-    line_begins = kind == token_kind::newline || kind == token_kind::indent
-                  || kind == token_kind::dedent;
+    line_begins =
+      kind == token_kind::newline || kind == token_kind::indent || kind == token_kind::dedent;
   }
   return names;
 }

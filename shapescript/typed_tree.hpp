@@ -31,10 +31,10 @@ struct module_info {
   source text;
   parsed program;
   std::map<std::string_view, entity> names;
-  bool lenient = false;         ///< it has syntax errors
+  bool lenient = false;                     ///< it has syntax errors
   std::set<std::string_view> doubtful = {}; ///< names in what could not be read
-  std::vector<uint32_t> begins = {}; ///< where declarations and methods begin, in order
-  std::vector<type> types = {}; ///< by `expr_id`; poison where nothing is known
+  std::vector<uint32_t> begins = {};        ///< where declarations and methods begin, in order
+  std::vector<type> types = {};             ///< by `expr_id`; poison where nothing is known
 };
 
 struct dim_info {

@@ -82,8 +82,8 @@ outcome code_actions(const view& of, const json::value& params) {
     if (one.fixes.empty()) continue;
     json::array edits;
     for (const auto& change : one.fixes)
-      edits.push_back(json::object{{"range", lsp::to_json(of.range_of(change.where))},
-                                   {"newText", change.text}});
+      edits.push_back(
+        json::object{{"range", lsp::to_json(of.range_of(change.where))}, {"newText", change.text}});
     json::object action;
     action["title"] = title_of(of, one);
     action["kind"] = "quickfix";
