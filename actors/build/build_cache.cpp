@@ -48,16 +48,27 @@ std::optional<build_outputs> decode(byte_view entry, std::string& deps) {
   return out;
 }
 
+// `PRINCIPAL NAME`, as it was imported.
+bool is_known(std::string_view text, const std::vector<known_canister>& canisters) {
+  return std::any_of(canisters.begin(), canisters.end(),
+                     [text](const auto& one) { return text == one.id + " " + one.name; });
+}
+
 } // namespace
 
-bool still_holds(std::string_view deps, const std::string& base) {
+bool still_holds(std::string_view deps, const std::string& base,
+                 const std::vector<known_canister>& canisters) {
   while (!deps.empty()) {
     auto line = deps.substr(0, deps.find('\n'));
     deps.remove_prefix(std::min(line.size() + 1, deps.size()));
     auto space = line.find(' ');
     if (space == std::string_view::npos) return false;
-    auto path = (fs::path{base} / fs::path{line.substr(space + 1)}).string();
     auto digest = line.substr(0, space);
+    if (digest == "@") {
+      if (!is_known(line.substr(space + 1), canisters)) return false;
+      continue;
+    }
+    auto path = (fs::path{base} / fs::path{line.substr(space + 1)}).string();
     if (digest == "-") {
       if (is_file(path)) return false;
       continue;
@@ -77,14 +88,14 @@ std::string build_cache::path_of(const sha256_hash& key) const {
   return folder_ + "/" + to_hex(as_bytes(key));
 }
 
-std::optional<build_outputs> build_cache::find(const sha256_hash& key,
-                                               const std::string& base) const {
+std::optional<build_outputs> build_cache::find(const sha256_hash& key, const std::string& base,
+                                               const std::vector<known_canister>& canisters) const {
   if (folder_.empty()) return std::nullopt;
   auto entry = read_file(path_of(key), entry_bytes_max);
   if (!entry) return std::nullopt;
   std::string deps;
   auto out = decode(*entry, deps);
-  if (!out || !still_holds(deps, base)) return std::nullopt;
+  if (!out || !still_holds(deps, base, canisters)) return std::nullopt;
   std::error_code ignored; // eviction goes by the time of last use
   fs::last_write_time(path_of(key), fs::file_time_type::clock::now(), ignored);
   return out;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/build/builder.hpp"
 #include "base/bytes.hpp"
 #include "base/digest.hpp"
 #include "base/result.hpp"
@@ -21,9 +22,10 @@ struct build_outputs {
 
 /// Remembers compilations between runs, in a folder of one file an entry.
 ///
-/// An entry lies under a hash of everything but the imported files (the actor's source, the flags,
-/// the compiler's version) and lists those: `SHA256 PATH` for each that was read, `- PATH` for each
-/// that was looked for and absent. It counts while that is still so. A broken entry is none.
+/// An entry lies under a hash of everything but what was imported (the actor's source, the flags,
+/// the compiler's version) and lists that: `SHA256 PATH` for each file that was read, `- PATH` for
+/// each that was looked for and absent, `@ PRINCIPAL NAME` for each actor. It counts while that is
+/// still so. A broken entry is none.
 ///
 /// Nothing here fails a build: a cache that cannot be read or written is an empty one.
 class build_cache {
@@ -31,8 +33,10 @@ public:
   /// Keeps at most `entries_max` entries, the last used ones. An empty folder name: no cache.
   build_cache(std::string folder, size_t entries_max);
 
-  /// `base` is the folder that relative paths of `deps` start from.
-  std::optional<build_outputs> find(const sha256_hash& key, const std::string& base) const;
+  /// `base` is the folder that relative paths of `deps` start from; `canisters` are the actors that
+  /// can be imported.
+  std::optional<build_outputs> find(const sha256_hash& key, const std::string& base,
+                                    const std::vector<known_canister>& canisters = {}) const;
 
   void store(const sha256_hash& key, const std::string& deps, const build_outputs& outputs) const;
 
@@ -44,7 +48,8 @@ private:
   size_t entries_max_;
 };
 
-/// True if every file of a `deps` list is as it was.
-bool still_holds(std::string_view deps, const std::string& base);
+/// True if every file and actor of a `deps` list is as it was.
+bool still_holds(std::string_view deps, const std::string& base,
+                 const std::vector<known_canister>& canisters = {});
 
 } // namespace moxzi::actors

@@ -82,11 +82,10 @@ result<sha256_hash> key_of(const build_options& options, const toolchain& tools)
     key.bytes(package);
     key.bytes(fs::absolute(folder).string());
   }
-  for (const auto& [name, id, did] : options.canisters) {
-    key.bytes(name);
-    key.bytes(id);
-    key.bytes(fs::absolute(did).string());
-  }
+  for (const auto& flag : options.compiler_flags) key.bytes(flag);
+  key.bytes(options.error_format);
+  key.boolean(options.public_metadata);
+  key.boolean(options.keeps_names);
   return sha256(key.data());
 }
 
@@ -107,8 +106,10 @@ result<build_outputs> compile(const build_options& options, const toolchain& too
   scratch_folder scratch;
   if (scratch.path().empty()) return fail(base_errc::io, "cannot make a temporary folder (TMPDIR)");
   auto deps_file = scratch.path() + "/deps";
-  auto printed =
-    run_compiler(options, tools, {"--name", "actor", "--deps", deps_file}, {scratch.path()});
+  std::vector<std::string> arguments{"--name", "actor", "--deps", deps_file};
+  if (options.public_metadata) arguments.emplace_back("--public-metadata");
+  if (!options.keeps_names) arguments.emplace_back("--strip-names");
+  auto printed = run_compiler(options, tools, arguments, {scratch.path()});
   if (!printed) return printed.error();
   auto list = read_file(deps_file, 16u << 20);
   if (!list) return list.error();
@@ -176,7 +177,7 @@ result<build_outcome> build_actor(const build_options& given, const toolchain& t
   auto key = key_of(options, tools);
   if (!key) return key.error();
   build_cache cache{tools.cache, cache_entries_max};
-  auto outputs = cache.find(*key, fs::path{options.file}.parent_path().string());
+  auto outputs = cache.find(*key, fs::path{options.file}.parent_path().string(), options.canisters);
   out->from_cache = outputs.has_value();
   if (!outputs) {
     std::string deps;

@@ -45,7 +45,11 @@ struct build_options {
   std::vector<std::pair<std::string, std::string>> packages; ///< name and folder
   std::vector<known_canister> canisters;
   std::optional<std::string> manifest = "actors.json"; ///< nothing: left alone
-  bool force = false; ///< also if the stable variables do not fit the last build's
+  std::vector<std::string> compiler_flags;             ///< passed on as they are
+  std::string error_format = "plain"; ///< of diagnostics: `plain`, `human` or `json`
+  bool public_metadata = false;       ///< anyone may read what the compiler writes about the actor
+  bool keeps_names = true;            ///< of functions, for the texts of traps
+  bool force = false;                 ///< also if the stable variables do not fit the last build's
 };
 
 struct build_outcome {

@@ -2,17 +2,18 @@
 // `did`, and compares stable types for `moxzi upgrade-check`.
 //
 //   node compile.js --npm DIR [--package NAME DIR]... [--canister NAME PRINCIPAL FILE.did]...
-//                   [--name NAME] [--deps FILE] FILE.mo OUTDIR
+//                   [--flag FLAG]... [--format plain|human|json]
+//                   [--name NAME] [--deps FILE] [--public-metadata] [--strip-names] FILE.mo OUTDIR
 //   node compile.js --npm DIR [...] --only check|did FILE.mo
 //   node compile.js --npm DIR --only compatible OLD.most NEW.most
 //
 // The first writes OUTDIR/NAME.{wasm,did,most}. Diagnostics go to stderr, `file:line:col: error [M0050]
-// text`; what was asked for with `--only did` goes to stdout. Exit 1 if any diagnostic is an error, 2
-// if the command line is wrong.
+// text`, with the line itself below it (`human`), or an object a line (`json`); what was asked for with
+// `--only did` goes to stdout. Exit 1 if any diagnostic is an error, 2 if the command line is wrong.
 //
-// --deps writes which files decided the result, for the cache: `SHA256 PATH` for each file read and
-// `- PATH` for each that was looked for and absent. Paths of the project are relative to FILE's
-// folder, those of packages absolute.
+// --deps writes what decided the result, for the cache: `SHA256 PATH` for each file read, `- PATH` for
+// each that was looked for and absent, `@ PRINCIPAL NAME` for each actor that was imported. Paths of the
+// project are relative to FILE's folder, those of packages absolute.
 'use strict';
 
 const crypto = require('crypto');
@@ -24,12 +25,17 @@ const source_bytes_max = 16 << 20; // of one file; the compiler needs some hundr
 class refusal extends Error {}
 
 function parse_arguments(argv) {
-  const options = {packages: new Map(), canisters: new Map(), only: '', rest: []};
+  const options = {packages: new Map(), canisters: new Map(), flags: [], format: 'plain', only: '',
+                   rest: []};
   for (let i = 0; i < argv.length; ++i) {
     if (argv[i] === '--npm') options.npm = argv[++i];
     else if (argv[i] === '--name') options.name = argv[++i];
     else if (argv[i] === '--deps') options.deps = argv[++i];
     else if (argv[i] === '--only') options.only = argv[++i];
+    else if (argv[i] === '--flag') options.flags.push(argv[++i]);
+    else if (argv[i] === '--format') options.format = argv[++i];
+    else if (argv[i] === '--public-metadata') options.publicMetadata = true;
+    else if (argv[i] === '--strip-names') options.stripNames = true;
     else if (argv[i] === '--package') options.packages.set(argv[i + 1], argv[(i += 2)]);
     else if (argv[i] === '--canister') {
       options.canisters.set(argv[i + 1], {id: argv[i + 2], did: argv[i + 3]});
@@ -39,8 +45,10 @@ function parse_arguments(argv) {
   const files = {'': 2, check: 1, did: 1, compatible: 2}[options.only];
   if (!options.npm || options.rest.length !== files) {
     process.stderr.write('usage: node compile.js --npm DIR [--package NAME DIR]... ' +
-                         '[--canister NAME PRINCIPAL FILE.did]... [--name NAME] [--deps FILE] ' +
-                         '[--only check|did|compatible] FILE.mo [OUTDIR]\n');
+                         '[--canister NAME PRINCIPAL FILE.did]... [--flag FLAG]... ' +
+                         '[--format plain|human|json] [--name NAME] [--deps FILE] ' +
+                         '[--public-metadata] [--strip-names] [--only check|did|compatible] ' +
+                         'FILE.mo [OUTDIR]\n');
     process.exit(2);
   }
   [options.file, options.out] = options.rest;
@@ -85,6 +93,8 @@ class loader {
     this.packages = packages;
     this.canisters = canisters;
     this.seen = new Map(); // absolute path → digest, or null for an absent file
+    this.texts = new Map(); // as the compiler knows the files → contents
+    this.imported = new Set(); // `PRINCIPAL NAME`
   }
 
   load(file, inside) {
@@ -101,6 +111,7 @@ class loader {
       throw new refusal(`${file}: larger than ${source_bytes_max >> 20} MiB`);
     const text = bytes.toString('utf8');
     this.compiler.write(inside, text);
+    this.texts.set(inside, text);
     if (file.endsWith('.did')) return;
     for (const wanted of imports_of(text)) this.follow(wanted, path.dirname(file), inside);
   }
@@ -111,6 +122,7 @@ class loader {
                                         path.join(path.dirname(inside), wanted));
     if (scheme[1] === 'canister' && this.canisters.has(scheme[2])) {
       const {id, did} = this.canisters.get(scheme[2]);
+      this.imported.add(`${id} ${scheme[2]}`);
       return this.load(path.resolve(did), `.canisters/${id}.did`);
     }
     if (scheme[1] !== 'mo') return;
@@ -134,16 +146,41 @@ class loader {
       const foreign = interfaces.has(file) || packages.some((dir) => file.startsWith(dir));
       lines.push(`${digest || '-'} ${foreign ? file : path.relative(this.folder, file)}\n`);
     }
+    for (const actor of this.imported) lines.push(`@ ${actor}\n`);
     return lines.join('');
   }
 }
 
-function render(diagnostic, file) {
-  const start = diagnostic.range && diagnostic.range.start || {line: 0, character: 0};
-  const where = diagnostic.source ? path.join(path.dirname(file), diagnostic.source) : file;
+function render(diagnostic, options, texts) {
+  const zero = {line: 0, character: 0};
+  const {start, end} = diagnostic.range || {start: zero, end: zero};
+  const file = diagnostic.source ? path.join(path.dirname(options.file), diagnostic.source)
+                                 : options.file;
   const severity = diagnostic.severity === 1 ? 'error' : 'warning';
-  return `${where}:${start.line + 1}:${start.character + 1}: ${severity} ` +
-    `[${diagnostic.code}] ${diagnostic.message.trimEnd()}\n`;
+  const message = diagnostic.message.trimEnd();
+  if (options.format === 'json')
+    return JSON.stringify({file, line: start.line + 1, column: start.character + 1,
+                           end_line: end.line + 1, end_column: end.character + 1, severity,
+                           code: diagnostic.code, message}) + '\n';
+  const plain = `${file}:${start.line + 1}:${start.character + 1}: ${severity} ` +
+    `[${diagnostic.code}] ${message}\n`;
+  if (options.format === 'plain') return plain;
+  const text = texts.get(path.normalize(diagnostic.source || ''));
+  return plain + (text === undefined ? '' : excerpt(text, start, end));
+}
+
+// The line with what is meant marked below it. Columns count bytes of UTF-8.
+function excerpt(text, start, end) {
+  const line = text.split('\n')[start.line];
+  if (line === undefined) return '';
+  const bytes = Buffer.from(line, 'utf8');
+  const upTo = (column) => [...bytes.subarray(0, column).toString('utf8')].length;
+  const from = upTo(start.character);
+  const to = end.line === start.line ? upTo(end.character) : [...line].length;
+  const number = String(start.line + 1);
+  const margin = ' '.repeat(number.length);
+  const before = [...line].slice(0, from).map((c) => c === '\t' ? '\t' : ' ').join('');
+  return `  ${number} | ${line.trimEnd()}\n  ${margin} | ${before}${'^'.repeat(Math.max(1, to - from))}\n`;
 }
 
 function load_compiler(npm) {
@@ -163,6 +200,9 @@ function prepare(options) {
   const info = fs.statSync(options.file, {throwIfNoEntry: false});
   if (!info || !info.isFile()) throw new refusal(`${options.file}: no such file`);
   const {mo, core} = load_compiler(options.npm);
+  set_flags(mo, options.flags);
+  if (options.publicMetadata)
+    mo.setPublicMetadata(['candid:service', 'candid:args', 'motoko:stable-types', 'motoko:compiler']);
   if (!options.packages.has('core')) mo.loadPackage(core);
   for (const [name, folder] of options.packages) {
     if (!fs.existsSync(folder)) throw new refusal(`--package ${name} ${folder}: no such folder`);
@@ -179,17 +219,30 @@ function prepare(options) {
   return {mo, files};
 }
 
-function report(diagnostics, options) {
-  process.stderr.write(diagnostics.map((one) => render(one, options.file)).join(''));
-  return diagnostics.some((one) => one.severity === 1) ? 1 : 0;
+// What the compiler says of a flag that it does not know is a list of those that it does.
+function set_flags(mo, flags) {
+  if (flags.length === 0) return;
+  try {
+    mo.setExtraFlags(flags);
+  } catch (thrown) {
+    const text = thrown instanceof Error ? thrown.message : JSON.stringify(thrown);
+    const reason = /mocjs: (.*?)(\\n|\n|$)/.exec(text); // what follows lists all of them
+    throw new refusal(`--moc-flag: ${reason ? reason[1] : text.slice(0, 2000)}`);
+  }
+}
+
+function report(diagnostics, options, files) {
+  process.stderr.write(diagnostics.map((one) => render(one, options, files.texts)).join(''));
+  const is_strict = options.flags.includes('-Werror'); // the compiler leaves that to its caller
+  return diagnostics.some((one) => one.severity === 1 || is_strict) ? 1 : 0;
 }
 
 function look(options) {
-  const {mo} = prepare(options);
+  const {mo, files} = prepare(options);
   const main = path.basename(options.file);
-  if (options.only === 'check') return report(mo.compiler.check(main).diagnostics, options);
+  if (options.only === 'check') return report(mo.compiler.check(main).diagnostics, options, files);
   const {diagnostics, code} = mo.compiler.candid(main);
-  const status = report(diagnostics.filter((one) => one.severity === 1), options);
+  const status = report(diagnostics.filter((one) => one.severity === 1), options, files);
   if (status !== 0) return status;
   if (!code || !code.trim()) throw no_actor(options.file);
   process.stdout.write(code.trimEnd() + '\n');
@@ -218,15 +271,41 @@ function no_actor(file) {
                      `moxzid hosts 'persistent actor { … }'`);
 }
 
+// The module without its custom section `name`.
+function without_names(wasm) {
+  const kept = [wasm.subarray(0, 8)];
+  for (let at = 8; at < wasm.length;) {
+    const begin = at;
+    const kind = wasm[at++];
+    let size, length;
+    [size, at] = leb128(wasm, at);
+    const end = at + size;
+    [length, at] = kind === 0 ? leb128(wasm, at) : [0, at];
+    const isNames = kind === 0 && wasm.toString('latin1', at, at + length) === 'name';
+    if (!isNames) kept.push(wasm.subarray(begin, end));
+    at = end;
+  }
+  return Buffer.concat(kept);
+}
+
+function leb128(bytes, at) {
+  let value = 0;
+  for (let shift = 0; ; shift += 7) {
+    const byte = bytes[at++];
+    value += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80) return [value, at];
+  }
+}
+
 function compile(options) {
   const {mo, files} = prepare(options);
   const {diagnostics, code} = mo.compiler.compileWasm('ic', path.basename(options.file));
-  report(diagnostics, options);
-  if (!code) return 1;
+  if (report(diagnostics, options, files) !== 0 || !code) return 1;
   if (!code.candid || !code.candid.trim() || !code.stable) throw no_actor(options.file);
   fs.mkdirSync(options.out, {recursive: true});
   const write = (kind, data) => fs.writeFileSync(path.join(options.out, `${options.name}.${kind}`), data);
-  write('wasm', Buffer.from(code.wasm));
+  const wasm = Buffer.from(code.wasm);
+  write('wasm', options.stripNames ? without_names(wasm) : wasm);
   write('did', code.candid.trimEnd() + '\n');
   write('most', code.stable.trimEnd() + '\n');
   if (options.deps) fs.writeFileSync(options.deps, files.deps());

@@ -14,7 +14,6 @@ namespace moxzi::actors {
 
 namespace {
 
-constexpr size_t source_bytes_max = 16u << 20;
 constexpr size_t manifest_bytes_max = 4u << 20;
 constexpr size_t diagnostics_bytes_max = 4u << 20;
 
@@ -57,9 +56,6 @@ result<void> add_canisters(build_options& options) {
 
 result<build_options> with_project(build_options options) {
   if (auto good = add_packages(options); !good) return good.error();
-  auto source = read_file(options.file, source_bytes_max);
-  if (!source) return fail(build_errc::bad_source, "{}", source.error().message);
-  if (source->find("canister:") == std::string::npos) return options;
   if (auto good = add_canisters(options); !good) return good.error();
   return options;
 }
@@ -72,6 +68,8 @@ result<std::string> run_compiler(const build_options& options, const toolchain& 
     argv.insert(argv.end(), {"--package", package, folder});
   for (const auto& [name, id, did] : options.canisters)
     argv.insert(argv.end(), {"--canister", name, id, did});
+  for (const auto& flag : options.compiler_flags) argv.insert(argv.end(), {"--flag", flag});
+  argv.insert(argv.end(), {"--format", options.error_format});
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   argv.push_back(as_operand(options.file));
   for (const auto& one : rest) argv.push_back(as_operand(one));

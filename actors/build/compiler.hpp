@@ -9,7 +9,7 @@
 namespace moxzi::actors {
 
 /// The options with what the project adds to them: the local packages of `mops.toml`, and the
-/// actors of the manifest where the source speaks of `canister:`.
+/// other actors of the manifest.
 result<build_options> with_project(build_options options);
 
 /// Runs the compiler over `options.file`, which is not repeated among `arguments`; those come

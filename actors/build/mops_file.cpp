@@ -79,7 +79,7 @@ result<std::vector<mops_dependency>> read_mops(string_view text, string_view pat
     ++number;
     if (line.empty()) continue;
     if (line.front() == '[') {
-      is_ours = line == "[dependencies]";
+      is_ours = line == "[dependencies]" || line == "[packages]";
       continue;
     }
     if (!is_ours) continue;

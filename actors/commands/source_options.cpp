@@ -18,6 +18,16 @@ void source_options::add_to(CLI::App& app, const std::string& about_manifest) {
     ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   auto* file = app.add_option("--manifest", manifest, about_manifest)->capture_default_str();
   app.add_flag("--no-manifest", no_manifest, "Leave the manifest alone")->excludes(file);
+  app
+    .add_option("--moc-flag", options.compiler_flags,
+                "An option for the compiler, such as --moc-flag=-Werror; may be repeated")
+    ->type_name("FLAG")
+    ->allow_extra_args(false)
+    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--error-format", options.error_format, "How diagnostics are printed")
+    ->type_name("human|json|plain")
+    ->check(CLI::IsMember({"human", "json", "plain"}))
+    ->capture_default_str();
 }
 
 build_options source_options::take() {

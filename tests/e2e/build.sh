@@ -101,6 +101,41 @@ expect_status "what they say" 0 moxzi check src/bound.mo
 expect_status "bindings of every kind of type" 0 moxzi bindings "$root/device/interface.did" -o device.mo
 expect_status "as Motoko" 0 moxzi check device.mo
 
+# An actor may be imported where it is used; the cache knows who it was.
+printf 'import Callee "canister:callee"; module { public func one() : async Nat { await Callee.f(1) } }\n' \
+  > src/through.mo
+printf 'import T "through"; persistent actor { public func k() : async Nat { await T.one() } }\n' > src/indirect.mo
+expect_status "an actor imported by a module" 0 moxzi build src/indirect.mo
+rm src/indirect.wasm
+expect_status "from the cache" 0 env PATH="$work/empty" "$BIN/moxzi" build src/indirect.mo
+sed -i 's|"did": "src/callee.did"|"did": "src/callee.did", "id": "rwlgt-iiaaa-aaaaa-aaaaa-cai"|' actors.json
+expect_status "the actor is another one" 1 env PATH="$work/empty" "$BIN/moxzi" build src/indirect.mo
+expect_contains "the actor is another one" "install version 18 or newer" "$output"
+
+# What a module says, and how diagnostics look.
+expect_status "for everybody" 0 moxzi build src/callee.mo --public-metadata --no-manifest -o seen
+expect_contains "for everybody" "icp:public motoko:stable-types" "$(strings -a seen/callee.wasm)"
+expect_contains "for controllers" "icp:private motoko:stable-types" "$(strings -a src/callee.wasm)"
+expect_status "without names" 0 moxzi build src/callee.mo --release --no-manifest -o small
+[ "$(stat -c %s small/callee.wasm)" -lt $(($(stat -c %s src/callee.wasm) * 95 / 100)) ] ||
+  fail "--release made no smaller module"
+expect_status "only a check" 0 moxzi build src/callee.mo --check -o nothing
+[ -e nothing ] && fail "--check wrote something"
+printf 'persistent actor {\n  public func f() : async Nat { ignore "ü"; nope }\n}\n' > wide.mo
+expect_status "human" 1 moxzi build wide.mo --error-format human
+expect "human" "wide.mo:2:46: error [M0057] unbound variable nope
+  2 |   public func f() : async Nat { ignore \"ü\"; nope }
+    |                                             ^^^^" "$output"
+expect_status "json" 1 moxzi build wide.mo --error-format json
+expect "json" '{"file":"wide.mo","line":2,"column":46,"end_line":2,"end_column":50,"severity":"error","code":"M0057","message":"unbound variable nope"}' "$output"
+expect_status "a flag for the compiler" 1 moxzi build ../look/look.mo --moc-flag=-Werror --no-manifest -o nothing
+expect_contains "a flag for the compiler" "warning [M0194]" "$output"
+expect_status "two of them" 1 moxzi build ../look/look.mo --moc-flag=-E --moc-flag=M0194 --no-manifest -o nothing
+expect_contains "two of them" "error [M0194]" "$output"
+expect_status "a flag that it does not know" 1 moxzi build src/callee.mo --moc-flag=--nope
+expect "a flag that it does not know" "--moc-flag: unknown option '--nope'." "$output"
+expect_status "both" 2 moxzi build src/callee.mo --release --debug
+
 # Stable variables must live on.
 printf 'persistent actor { var total : Nat = 0; public func f() : async Nat { total } }\n' > keep.mo
 expect_status "the first version" 0 moxzi build keep.mo
