@@ -2,7 +2,10 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <thread>
 
@@ -17,6 +20,8 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
+#include <openssl/x509.h>
+#include <unistd.h>
 
 #include "net/public_address.hpp"
 
@@ -211,6 +216,29 @@ private:
 };
 
 } // namespace
+
+result<void> check_authorities(const outcall_options& options) {
+  const auto is_there = [](const std::string& path) { return ::access(path.c_str(), R_OK) == 0; };
+  if (!options.ca_file.empty() && !is_there(options.ca_file)) {
+    return fail(base_errc::io, "{}: {}", options.ca_file, std::strerror(errno));
+  }
+  // As OpenSSL looks for them.
+  const auto place = [](const char* variable, const char* otherwise) {
+    const auto* given = std::getenv(variable);
+    return std::pair{std::string{given != nullptr ? given : otherwise}, given != nullptr};
+  };
+  const auto file = place(X509_get_default_cert_file_env(), X509_get_default_cert_file());
+  const auto folder = place(X509_get_default_cert_dir_env(), X509_get_default_cert_dir());
+  for (const auto& [path, is_given] : {file, folder}) {
+    if (is_given && !is_there(path))
+      return fail(base_errc::io, "{}: {}", path, std::strerror(errno));
+  }
+  if (is_there(file.first) || is_there(folder.first)) return {};
+  return fail(base_errc::io,
+              "no certificates in {} or {}: install them (ca-certificates), or name "
+              "them in {}",
+              file.first, folder.first, X509_get_default_cert_file_env());
+}
 
 struct outcall_client::state {
   explicit state(outcall_options with) : options(std::move(with)) {

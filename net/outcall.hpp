@@ -91,6 +91,10 @@ struct outcall_options {
   size_t open_max = limits::outcalls_open_max;
 };
 
+/// Are there certificates that servers can be checked against, and can they be read? Only files and
+/// folders are looked for; they are read with the first outcall.
+result<void> check_authorities(const outcall_options& options);
+
 /// Makes outcalls, on a thread of its own. No redirect is followed, no certificate excused, nothing
 /// tried twice. Addresses are checked after the name was resolved, and the one that was checked is
 /// the one that is connected to.

@@ -242,6 +242,10 @@ result<void> node::load() {
 void node::spawn_management() {
   net::outcall_options calling;
   calling.policy = options_.outcalls;
+  if (calling.policy != net::outcall_policy::off) {
+    if (const auto found = net::check_authorities(calling); !found)
+      log_->warn("outcalls_untrusted reason={}", json_quote(found.error().message));
+  }
   outcalls_ = std::make_unique<net::outcall_client>(std::move(calling));
   management::management_setup setup;
   setup.device = device_;

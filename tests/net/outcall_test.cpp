@@ -275,5 +275,13 @@ TEST(OutcallUrl, SaysWhatIsWrong) {
   EXPECT_FALSE(read_outcall_url("https://a.b/" + std::string(8'200, 'x')).has_value());
 }
 
+TEST(Outcall, AuthoritiesThatCannotBeReadAreNamed) {
+  outcall_options options;
+  options.ca_file = "/nowhere/ca.pem";
+  const auto found = check_authorities(options);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().message, "/nowhere/ca.pem: No such file or directory");
+}
+
 } // namespace
 } // namespace moxzi::net
