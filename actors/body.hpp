@@ -92,6 +92,9 @@ public:
   virtual sha256_hash hash() const {
     return {};
   }
+  virtual code_sizes sizes() const {
+    return {};
+  }
 };
 using code_ptr = std::shared_ptr<const actor_code>;
 

@@ -49,6 +49,8 @@ struct call_request {
   /// What the caller holds after having made the call, for callees that charge it
   /// (`call_response::charged`). Not kept in records.
   cycles caller_balance;
+  /// The caller's version when it made the call, for callees that are told it. Not kept in records.
+  uint64_t caller_version = 0;
   /// The actors that wait for this query, outermost first; empty unless a composite query made it.
   std::vector<principal> query_chain;
   bool operator==(const call_request&) const = default;

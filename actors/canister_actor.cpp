@@ -102,6 +102,7 @@ void canister_state::manage(manage_actor& what) {
   }
   change_input input;
   input.sender = what.sender;
+  input.sender_version = what.sender_version;
   input.what = what.what;
   input.token = ++tokens_;
   asked_.emplace(input.token, std::move(what));
@@ -122,6 +123,7 @@ void canister_state::feed_changes() {
     }
     change_input input;
     input.sender = first.sender;
+    input.sender_version = first.sender_version;
     input.token = ++tokens_;
     if (install != nullptr) {
       input.code = first.code->code;
@@ -184,6 +186,7 @@ void canister_state::act(core_effects effects) {
   }
   answer(std::move(effects.answers), std::move(effects.records));
   if (core_->code() != code_) follow_code();
+  if (effects.forgets_space) forget_space(); // gone before it is said to be
   for (auto& change : effects.changes) answer_change(std::move(change));
   send_calls(std::move(effects.calls));
   ended_queries_.insert(ended_queries_.end(), effects.ended_queries.begin(),
@@ -193,7 +196,6 @@ void canister_state::act(core_effects effects) {
     ended_queries_.clear();
   }
   if (effects.clears_body) body_->clear();
-  if (effects.forgets_space) forget_space();
   if (effects.removed) self_->send(setup_->supervisor, setup_->settings.self);
   if (effects.execute) execute(*std::move(effects.execute));
   if (stopping_ && !core_->busy()) {
@@ -276,6 +278,7 @@ void canister_state::forget_space() {
   request.identity = {setup_->settings.self, setup_->settings.epoch, 0};
   request.method = "moxzi_device_delete";
   request.argument = argument;
+  request.caller_balance = {~uint128{0}}; // it is not refused for want of cycles
   self_->send(setup_->services.management, deliver_request{principal{}, std::move(request),
                                                            caf::actor_cast<caller_actor>(self_)});
 }

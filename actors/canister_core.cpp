@@ -80,6 +80,8 @@ std::optional<uint64_t> canister_core::wake_ns() const noexcept {
   if (host_.has_heartbeat && !beat_waits_ && code_->has_entry(entry_kind::heartbeat)) {
     consider(std::max(next_beat_ns_, task_retry_ns_));
   }
+  // It would run now, if the actor could have paid for it.
+  if (low_memory_ == low_hook::ready && task_retry_ns_ > time_ns_) consider(task_retry_ns_);
   return at;
 }
 
@@ -147,6 +149,7 @@ void canister_core::take(call_request request, core_effects& out) {
 
 void canister_core::take(call_response response, core_effects&) {
   const auto sequence = response.identity.sequence;
+  if (life_ == life::removed) return forget_call(sequence, response.refunded);
   auto& calls = calls_.contains(sequence) ? calls_ : query_calls_;
   const auto call = calls.find(sequence);
   // Late (the bounded wait is over) or a second one: dropped, with its cycles.
@@ -157,6 +160,14 @@ void canister_core::take(call_response response, core_effects&) {
   call->second.has_response = true;
   expiries_.erase({call->second.expires_ns, sequence});
   queue_.emplace_back(std::move(response));
+}
+
+// Nobody is left to whom anything could come back.
+void canister_core::forget_call(uint64_t sequence, cycles refunded) {
+  const auto call = calls_.find(sequence);
+  if (call == calls_.end()) return;
+  if (charging_) spent_.value += call->second.held.value + refunded.value;
+  calls_.erase(call);
 }
 
 void canister_core::take(time_passed, core_effects& out) {
@@ -209,6 +220,9 @@ void canister_core::take(execution_ended ended, core_effects& out) {
     if (output.trapped) log("[TRAP]: " + output.trapped->message);
   }
   running_->record.instructions += output.instructions;
+  if (const auto at = contexts_.find(running_->context); at != contexts_.end()) {
+    if (at->second.is_query) counts_.query_instructions += output.instructions;
+  }
   counts_.instructions += output.instructions;
   if (running_->change) return end_change_execution(std::move(output), out);
   if (running_->kind == entry_kind::inspect) return end_inspection(output, out);
@@ -231,7 +245,7 @@ void canister_core::start_next(core_effects& out) {
       continue;
     }
     if (low_memory_ == low_hook::ready && open_queries_ == 0
-        && run_ == lifecycle::run_status::running) {
+        && run_ == lifecycle::run_status::running && time_ns_ >= task_retry_ns_) {
       start(memory_low{}, out);
       continue;
     }

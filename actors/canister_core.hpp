@@ -151,6 +151,7 @@ private:
   struct call_context {
     std::optional<call_identity> request; ///< none for the actor's own tasks
     bool answered = false;
+    bool is_query = false; ///< called as one: counted apart, and not recorded
     cycles available;
     uint64_t deadline_ns = 0;
     uint64_t instructions = 0;
@@ -180,6 +181,7 @@ private:
     std::optional<closure> on_cleanup;
     moxzi::reject_code reject_code = moxzi::reject_code::none; ///< of the response being handled
     bool is_recorded = true;
+    uint64_t version = 0;   ///< that the code sees
     cycles held;            ///< for its instructions
     persist::record record; ///< as far as it is known
     outcome_digest digest;
@@ -207,6 +209,7 @@ private:
   void start_next(core_effects& out);
   std::optional<queued_input> next_input();
   bool may_start(const queued_input& input, bool is_first) const;
+  void forget_call(uint64_t sequence, cycles refunded);
   void expire_calls();
   void expire_queries(core_effects& out);
 
@@ -222,7 +225,8 @@ private:
   void run_request(call_request request, entry_kind kind, core_effects& out);
   void run_response(call_response response, open_call call, core_effects& out);
   void run_cleanup(core_effects& out);
-  void run_task(entry_kind kind, actor_input task, core_effects& out);
+  /// Fails if the actor cannot pay for it.
+  bool run_task(entry_kind kind, actor_input task, core_effects& out);
   void execute(execution_input input, uint64_t context, core_effects& out);
   may_call_function bound_calls() const;
   void begin_record(const actor_input& input, cycles taken, uint64_t instructions_max);
@@ -261,17 +265,21 @@ private:
   lifecycle::answer finish_snapshot(const change_input& change, execution_output& output,
                                     core_effects& out);
   void end_change_execution(execution_output output, core_effects& out);
-  void note_change(lifecycle::change::kind what, const std::optional<principal>& sender,
-                   byte_string snapshot = {});
+  void note_change(lifecycle::change::kind what, const change_input& from,
+                   lifecycle::snapshot snapshot = {});
+  void keep_change(lifecycle::change entry);
+  uint64_t history_bytes() const noexcept;
   void settle_stop(core_effects& out);
   void renew_facts();
   lifecycle::status status() const;
   uint64_t heap_limit() const noexcept;
+  bool may_see(const lifecycle::audience& what, const change_input& input) const;
 
   // -- ending (canister_outcome.cpp)
   void end_inspection(const execution_output& output, core_effects& out);
   void apply(execution_output& output, call_context* context, core_effects& out);
   void note_memory(const execution_output& output);
+  void watch_memory();
   void issue(outgoing_call call, call_context& context, core_effects& out);
   void issue_query(outgoing_call call, call_context& context, core_effects& out);
   void settle(uint64_t context, core_effects& out);
@@ -282,6 +290,7 @@ private:
   void refuse_waiting(core_effects& out);
   rejection rejection_of(const trap& what) const;
   void log(std::string text);
+  void trim_log();
 
   core_settings host_;
   life life_ = life::fresh;

@@ -65,7 +65,7 @@ void canister_core::read(const change_input& input, core_effects& out) {
     refuse_change(input, "MX512", "does not show this to " + input.sender->to_text(), out);
   };
   if (is<lc::read_status>(input)) {
-    if (!is_controller && *input.sender != host_.self) return forbid();
+    if (!may_see(settings_.status, input) && *input.sender != host_.self) return forbid();
     return give(status());
   }
   if (const auto* what = std::get_if<lc::read_info>(&input.what)) {
@@ -85,20 +85,23 @@ void canister_core::read(const change_input& input, core_effects& out) {
     return give(lc::metadata{found->contents});
   }
   if (const auto* what = std::get_if<lc::read_log>(&input.what)) {
-    const bool may_read = is_controller || settings_.logs == lc::log_visibility::everyone
-                          || (settings_.logs == lc::log_visibility::allowed_viewers
-                              && contains(settings_.log_viewers, *input.sender));
-    if (!may_read) return forbid();
+    if (!may_see(settings_.logs, input)) return forbid();
     std::vector<lc::log_line> lines;
     for (const auto& line : log_) {
       if (line.number >= what->from) lines.push_back(line);
     }
     return give(std::move(lines));
   }
-  if (!is_controller) return forbid();
+  if (!may_see(settings_.snapshots, input)) return forbid();
   std::vector<lc::snapshot> snapshots;
   for (const auto& [_, kept] : snapshots_) snapshots.push_back(kept.what);
   give(std::move(snapshots));
+}
+
+bool canister_core::may_see(const lc::audience& what, const change_input& input) const {
+  if (!input.sender || contains(settings_.controllers, *input.sender)) return true;
+  if (what.who == lc::visibility::everyone) return true;
+  return what.who == lc::visibility::allowed_viewers && contains(what.viewers, *input.sender);
 }
 
 lc::status canister_core::status() const {
@@ -109,7 +112,9 @@ lc::status canister_core::status() const {
   if (code_) {
     now.module_hash = code_->hash();
     now.methods = code_->methods();
+    now.code = code_->sizes();
   }
+  now.history_bytes = history_bytes();
   now.version = version_;
   now.heap_bytes = heap_bytes_;
   now.stable_bytes = stable_bytes_;
@@ -140,7 +145,7 @@ void canister_core::end_change(const change_input& input, core_effects& out) {
 void canister_core::change(const lc::uninstall_code&, change_input& input, core_effects& out) {
   record_change(input);
   drop_code(out);
-  note_change(lc::change::kind::uninstall, input.sender);
+  note_change(lc::change::kind::uninstall, input);
   end_change(input, out);
   settle_stop(out);
 }
@@ -190,6 +195,7 @@ void canister_core::change(const lc::stop&, change_input& input, core_effects& o
 
 void canister_core::settle_stop(core_effects& out) {
   if (run_ == lc::run_status::running || !contexts_.empty()) return;
+  if (run_ == lc::run_status::stopping) ++version_;
   run_ = lc::run_status::stopped;
   for (const auto& stop : stops_) out.changes.push_back({stop.token, lc::done{}});
   stops_.clear();
@@ -221,8 +227,10 @@ void canister_core::change(const lc::change_settings& what, change_input& input,
   }
   record_change(input);
   lc::apply(wanted, settings_);
-  if (wanted.controllers) note_change(lc::change::kind::controllers, input.sender);
+  if (wanted.controllers) note_change(lc::change::kind::controllers, input);
   renew_facts();
+  watch_memory();
+  trim_log();
   end_change(input, out);
 }
 
@@ -363,7 +371,7 @@ void canister_core::finish_new_code(const change_input& change, execution_output
     what = kinds[static_cast<size_t>(install->mode)];
     out.forgets_space = install->mode == lc::install_mode::reinstall;
   }
-  note_change(what, change.sender, load != nullptr ? load->id : byte_string{});
+  note_change(what, change, load != nullptr ? snapshots_.at(load->id).what : lc::snapshot{});
 }
 
 lc::answer canister_core::finish_snapshot(const change_input& change, execution_output& output,
@@ -376,7 +384,7 @@ lc::answer canister_core::finish_snapshot(const change_input& change, execution_
   id.raw(host_.self.bytes());
   const auto number = ++snapshot_count_;
   for (int shift = 56; shift >= 0; shift -= 8) id.u8(static_cast<uint8_t>(number >> shift));
-  kept.what = {id.take(), time_ns_, output.snapshot->bytes()};
+  kept.what = {id.take(), time_ns_, output.snapshot->bytes(), version_};
   kept.state = std::move(output.snapshot);
   kept.certified = certified_;
   kept.timer_ns = timer_ns_;
@@ -384,28 +392,38 @@ lc::answer canister_core::finish_snapshot(const change_input& change, execution_
   snapshots_.emplace(kept.what.id, std::move(kept));
   if (what.uninstall) {
     drop_code(out);
-    note_change(lc::change::kind::uninstall, change.sender);
+    ++version_;
+    note_change(lc::change::kind::uninstall, change);
   }
   return shown;
 }
 
 // -- what follows --------------------------------------------------------------
 
-void canister_core::note_change(lc::change::kind what, const std::optional<principal>& sender,
-                                byte_string snapshot) {
+void canister_core::note_change(lc::change::kind what, const change_input& from,
+                                lc::snapshot snapshot) {
   lc::change entry;
-  entry.time_ns = time_ns_;
-  entry.version = version_;
-  entry.origin = sender.value_or(principal::anonymous());
+  entry.origin = from.sender.value_or(principal::anonymous());
+  entry.origin_version = from.sender_version;
   entry.what = what;
   if (code_) entry.module_hash = code_->hash();
-  if (what == lc::change::kind::creation || what == lc::change::kind::controllers) {
-    entry.controllers = settings_.controllers;
-  }
+  if (what == lc::change::kind::controllers) entry.controllers = settings_.controllers;
   entry.snapshot = std::move(snapshot);
+  keep_change(std::move(entry));
+}
+
+void canister_core::keep_change(lc::change entry) {
+  entry.time_ns = time_ns_;
+  entry.version = version_;
   ++history_count_;
   history_.push_back(std::move(entry));
   if (history_.size() > limits::history_max) history_.pop_front();
+}
+
+uint64_t canister_core::history_bytes() const noexcept {
+  uint64_t bytes = history_.size() * sizeof(lc::change);
+  for (const auto& entry : history_) bytes += entry.controllers.size() * sizeof(principal);
+  return bytes;
 }
 
 void canister_core::renew_facts() {

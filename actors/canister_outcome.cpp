@@ -50,8 +50,8 @@ void canister_core::apply(execution_output& output, call_context* context, core_
     balance_.value += output.cycles_accepted.value - output.cycles_burned.value;
     spent_.value += output.cycles_burned.value;
   }
+  if (running_->is_recorded) ++version_;
   if (!is_discarded(kind)) {
-    ++version_;
     if (output.global_timer_ns) {
       timer_ns_ = *output.global_timer_ns;
       digest.add_timer(timer_ns_);
@@ -83,10 +83,14 @@ void canister_core::apply(execution_output& output, call_context* context, core_
   }
 }
 
-// The hook for little memory runs once each time that the heap comes close to its limit.
 void canister_core::note_memory(const execution_output& output) {
   heap_bytes_ = output.heap_bytes;
   stable_bytes_ = output.stable_bytes;
+  watch_memory();
+}
+
+// The hook for little memory runs once each time that the heap comes close to its limit.
+void canister_core::watch_memory() {
   const auto limit = heap_limit();
   const auto left = limit - std::min(limit, heap_bytes_);
   if (left >= settings_.wasm_memory_threshold) {
@@ -115,6 +119,7 @@ void canister_core::issue(outgoing_call call, call_context& context, core_effect
   issued.request.argument = std::move(call.argument);
   issued.request.attached = call.attached;
   issued.request.caller_balance = balance();
+  issued.request.caller_version = running_->version;
   if (call.timeout_seconds) {
     const auto seconds = std::min(*call.timeout_seconds, limits::bounded_wait_seconds_max);
     issued.request.deadline_ns = running_->record.time_ns + seconds * ns_per_second;
@@ -206,6 +211,12 @@ void canister_core::finish_record(core_effects& out) {
 void canister_core::answer(call_context& context, call_answer value, core_effects& out) {
   call_response response{*context.request, std::move(value), context.available};
   context.answered = true;
+  if (context.is_query) {
+    const auto* reply = std::get_if<reply_value>(&response.answer);
+    counts_.query_bytes_out += reply != nullptr
+                                 ? reply->argument.size()
+                                 : std::get<rejection>(response.answer).message.size();
+  }
   context.available = {};
   if (running_) running_->digest.add(response); // not where a query ran out of time
   answers_.close(response);
@@ -223,6 +234,8 @@ void canister_core::refuse_waiting(core_effects& out) {
   for (auto& input : queue_) {
     if (const auto* request = std::get_if<call_request>(&input)) {
       refuse(*request, *why_not(*request), out);
+    } else if (const auto* response = std::get_if<call_response>(&input)) {
+      if (life_ == life::removed) forget_call(response->identity.sequence, response->refunded);
     }
   }
   queue_.clear();
@@ -237,7 +250,11 @@ rejection canister_core::rejection_of(const trap& what) const {
 void canister_core::log(std::string text) {
   log_bytes_ += text.size();
   log_.push_back({log_count_++, time_ns_, std::move(text)});
-  while (log_bytes_ > limits::actor_log_bytes_max) {
+  trim_log();
+}
+
+void canister_core::trim_log() {
+  while (log_bytes_ > settings_.log_bytes_max) {
     log_bytes_ -= log_.front().text.size();
     log_.pop_front();
   }

@@ -12,18 +12,9 @@ namespace {
 constexpr uint64_t query_call_bit = uint64_t{1} << 63;
 
 // The actor's own limit of its heap is not for callbacks, so that what was begun can be ended, nor
-// for queries, whose heap is given back.
+// for its tasks, nor for queries, whose heap is given back.
 bool is_limited(entry_kind kind) noexcept {
-  switch (kind) {
-    case entry_kind::init:
-    case entry_kind::upgrade:
-    case entry_kind::update:
-    case entry_kind::heartbeat:
-    case entry_kind::timer:
-      return true;
-    default:
-      return false;
-  }
+  return kind == entry_kind::init || kind == entry_kind::upgrade || kind == entry_kind::update;
 }
 
 } // namespace
@@ -36,8 +27,12 @@ void canister_core::start(create_input input, core_effects& out) {
   charging_ = input.charging;
   prices_ = input.prices;
   balance_ = input.balance;
-  ++version_;
-  note_change(lifecycle::change::kind::creation, input.origin);
+  lifecycle::change entry;
+  entry.origin = input.origin;
+  entry.origin_version = input.origin_version;
+  entry.controllers = settings_.controllers;
+  entry.environment = settings_.environment;
+  keep_change(std::move(entry));
   renew_facts();
   running_->digest.add_change({});
   finish_record(out);
@@ -73,12 +68,12 @@ std::optional<rejection> canister_core::why_not(const call_request& request) con
     return refused("MX537", fmt::format("Canister {} has no code: its installation failed: {}",
                                         id(), install_failure_));
   }
-  const auto& chain = request.query_chain;
-  if (std::find(chain.begin(), chain.end(), host_.self) != chain.end()) {
-    return refused("MX517",
-                   fmt::format("Canister {} is called by a query that it waits for", id()));
+  if (request.mode == request_mode::update && request.origin == request_origin::actor
+      && request.identity.caller != host_.self && request.attached < settings_.call_cycles_min) {
+    return refused("MX520", fmt::format("Canister {} takes calls of others only with {} cycles",
+                                        id(), settings_.call_cycles_min.value));
   }
-  if (chain.size() > limits::query_depth_max) {
+  if (request.query_chain.size() > limits::query_depth_max) {
     return refused(
       "MX525", fmt::format("queries call each other more than {} deep", limits::query_depth_max));
   }
@@ -204,18 +199,18 @@ void canister_core::start(beat, core_effects& out) {
 }
 
 void canister_core::start(memory_low, core_effects& out) {
-  low_memory_ = low_hook::done;
-  if (!code_ || !code_->has_entry(entry_kind::low_memory)) return;
-  run_task(entry_kind::low_memory, memory_low{}, out);
+  const bool has_hook = code_ && code_->has_entry(entry_kind::low_memory);
+  if (!has_hook || run_task(entry_kind::low_memory, memory_low{}, out)) {
+    low_memory_ = low_hook::done;
+  }
 }
 
-void canister_core::run_task(entry_kind kind, actor_input task, core_effects& out) {
+bool canister_core::run_task(entry_kind kind, actor_input task, core_effects& out) {
   const auto instructions_max = limit_of(kind);
-  const bool is_too_large = is_limited(kind) && heap_bytes_ > heap_limit() && !replayed_limit_;
-  const auto held = is_too_large ? std::nullopt : hold(instructions_max);
+  const auto held = hold(instructions_max);
   if (!held) {
     task_retry_ns_ = time_ns_ + limits::task_retry_ns;
-    return;
+    return false;
   }
   if (kind == entry_kind::timer) timer_ns_ = 0;
   running_.emplace();
@@ -227,6 +222,7 @@ void canister_core::run_task(entry_kind kind, actor_input task, core_effects& ou
   what.kind = kind;
   what.instructions_max = instructions_max;
   execute(std::move(what), context, out);
+  return true;
 }
 
 void canister_core::run_inspection(call_request request, core_effects& out) {
@@ -271,6 +267,11 @@ void canister_core::run_request(call_request request, entry_kind kind, core_effe
   context.request = request.identity;
   context.available = request.attached;
   context.deadline_ns = request.deadline_ns;
+  context.is_query = request.mode == request_mode::query;
+  if (context.is_query) {
+    ++counts_.queries;
+    counts_.query_bytes_in += request.argument.size();
+  }
   execution_input what;
   what.kind = kind;
   what.is_transform = request.mode == request_mode::transform;
@@ -316,10 +317,10 @@ void canister_core::execute(execution_input input, uint64_t context, core_effect
   input.balance = balance();
   input.facts = facts_;
   input.heap_bytes_max = is_limited(input.kind) ? heap_limit() : host_.heap_bytes_max;
-  input.canister_version = version_;
+  input.canister_version = running_->version = version_;
   input.status = static_cast<uint8_t>(run_);
   input.global_timer_ns = timer_ns_;
-  ++(running_->is_recorded ? counts_.executions : counts_.queries);
+  if (running_->is_recorded) ++counts_.executions;
   out.execute = start_execution{std::move(input), bound_calls()};
 }
 

@@ -19,8 +19,14 @@ std::string fault_of(const settings_change& change) {
   if (change.controllers && change.controllers->size() > limits::controllers_max) {
     return fmt::format("at most {} controllers are possible", limits::controllers_max);
   }
-  if (change.log_viewers && change.log_viewers->size() > limits::log_viewers_max) {
-    return fmt::format("at most {} viewers of the log are possible", limits::log_viewers_max);
+  for (const auto* who : {&change.logs, &change.snapshots, &change.status}) {
+    if (*who && (*who)->viewers.size() > limits::viewers_max)
+      return fmt::format("at most {} viewers are possible", limits::viewers_max);
+  }
+  if (const auto bytes = change.log_bytes_max.value_or(0); bytes != 0) {
+    if (bytes < limits::actor_log_bytes_min || bytes > limits::actor_log_bytes_max)
+      return fmt::format("a log keeps 0 or {} to {} bytes", limits::actor_log_bytes_min,
+                         limits::actor_log_bytes_max);
   }
   if (change.compute_allocation.value_or(0) > 100)
     return "a compute allocation is 0 to 100 percent";
@@ -53,7 +59,10 @@ void apply(const settings_change& change, settings& current) {
   set(current.wasm_memory_limit, change.wasm_memory_limit);
   set(current.wasm_memory_threshold, change.wasm_memory_threshold);
   set(current.logs, change.logs);
-  set(current.log_viewers, change.log_viewers);
+  set(current.snapshots, change.snapshots);
+  set(current.status, change.status);
+  set(current.log_bytes_max, change.log_bytes_max);
+  set(current.call_cycles_min, change.call_cycles_min);
   set(current.environment, change.environment);
 }
 

@@ -13,6 +13,7 @@
 #include "actors/module_parts.hpp"
 #include "actors/prices.hpp"
 #include "actors/principal.hpp"
+#include "base/actor_limits.hpp"
 #include "base/bytes.hpp"
 #include "base/digest.hpp"
 #include "base/reject.hpp"
@@ -29,8 +30,15 @@ namespace moxzi::actors::lifecycle {
 
 // -- settings ------------------------------------------------------------------
 
-/// Who may read an actor's log beside its controllers. The numbers are stored.
-enum class log_visibility : uint8_t { controllers = 0, everyone = 1, allowed_viewers = 2 };
+/// Who may see something of an actor beside its controllers. The numbers are stored.
+enum class visibility : uint8_t { controllers = 0, everyone = 1, allowed_viewers = 2 };
+
+/// The same with the viewers that are allowed.
+struct audience {
+  visibility who = visibility::controllers;
+  std::vector<principal> viewers; ///< with `allowed_viewers`
+  bool operator==(const audience&) const = default;
+};
 
 /// The settings of an actor.
 struct settings {
@@ -41,8 +49,11 @@ struct settings {
   cycles reserved_cycles_limit{5'000'000'000'000u};
   uint64_t wasm_memory_limit = 0;     ///< bytes of heap; 0 = only the host's own limit
   uint64_t wasm_memory_threshold = 0; ///< `canister_on_low_wasm_memory` runs below; 0 = never
-  log_visibility logs = log_visibility::controllers;
-  std::vector<principal> log_viewers; ///< with `allowed_viewers`
+  audience logs;
+  audience snapshots;                                       ///< who may list them
+  audience status;                                          ///< the actor itself always may
+  uint64_t log_bytes_max = limits::actor_log_bytes_default; ///< 0 = no log
+  cycles call_cycles_min;                                   ///< of calls by other actors
   std::map<std::string, std::string> environment;
   bool operator==(const settings&) const = default;
 };
@@ -56,8 +67,11 @@ struct settings_change {
   std::optional<cycles> reserved_cycles_limit;
   std::optional<uint64_t> wasm_memory_limit; ///< at most 2^48
   std::optional<uint64_t> wasm_memory_threshold;
-  std::optional<log_visibility> logs;
-  std::optional<std::vector<principal>> log_viewers;             ///< at most 10
+  std::optional<audience> logs; ///< at most 10 viewers each
+  std::optional<audience> snapshots;
+  std::optional<audience> status;
+  std::optional<uint64_t> log_bytes_max; ///< 0, or 4 KiB to 2 MiB
+  std::optional<cycles> call_cycles_min;
   std::optional<std::map<std::string, std::string>> environment; ///< at most 20, 128 bytes each
   bool operator==(const settings_change&) const = default;
 };
@@ -182,6 +196,9 @@ struct counters {
   uint64_t executions = 0; ///< recorded ones
   uint64_t traps = 0;
   uint64_t queries = 0;
+  uint64_t query_instructions = 0;
+  uint64_t query_bytes_in = 0;  ///< arguments of calls as queries
+  uint64_t query_bytes_out = 0; ///< their replies and the texts of their rejections
   uint64_t instructions = 0;
   uint64_t refused = 0; ///< requests that never ran (queue full, stopped, …)
 };
@@ -195,6 +212,8 @@ struct status {
   uint64_t version = 0;
   uint64_t heap_bytes = 0;
   uint64_t stable_bytes = 0;
+  code_sizes code;
+  uint64_t history_bytes = 0;
   uint64_t snapshot_bytes = 0;
   uint64_t log_bytes = 0;
   cycles balance;
@@ -205,16 +224,26 @@ struct status {
   counters counts;
 };
 
+struct snapshot {
+  byte_string id; ///< the actor's principal, then a number: unique in a cluster
+  uint64_t time_ns = 0;
+  uint64_t bytes = 0;
+  uint64_t version = 0; ///< of the actor when it was taken
+  bool operator==(const snapshot&) const = default;
+};
+
 /// One entry of an actor's history.
 struct change {
   enum class kind : uint8_t { creation, uninstall, install, reinstall, upgrade, load, controllers };
   uint64_t time_ns = 0;
   uint64_t version = 0;
-  principal origin; ///< who asked; anonymous for the host
+  principal origin;                       ///< who asked; anonymous for the host
+  std::optional<uint64_t> origin_version; ///< of an actor that said it
   kind what = kind::creation;
-  sha256_hash module_hash{};          ///< install, reinstall, upgrade
-  std::vector<principal> controllers; ///< creation, controllers
-  byte_string snapshot;               ///< load
+  sha256_hash module_hash{};                      ///< install, reinstall, upgrade
+  std::vector<principal> controllers;             ///< creation, controllers
+  std::map<std::string, std::string> environment; ///< creation
+  lifecycle::snapshot snapshot;                   ///< load
 };
 
 struct info {
@@ -232,13 +261,6 @@ struct log_line {
   uint64_t number = 0;
   uint64_t time_ns = 0;
   std::string text;
-};
-
-struct snapshot {
-  byte_string id; ///< the actor's principal, then a number: unique in a cluster
-  uint64_t time_ns = 0;
-  uint64_t bytes = 0;
-  bool operator==(const snapshot&) const = default;
 };
 
 /// One answer to one request: `done` for what changes something, the new snapshot alone

@@ -34,9 +34,6 @@ overloaded(Ts...) -> overloaded<Ts...>;
 void put(writer& out, uint64_t value) {
   out.u64(value);
 }
-void put(writer& out, lc::log_visibility value) {
-  out.u8(static_cast<uint8_t>(value));
-}
 void put(writer& out, const byte_string& value) {
   out.bytes(value);
 }
@@ -46,6 +43,10 @@ void put(writer& out, const principal& value) {
 void put(writer& out, const std::vector<principal>& values) {
   out.count(values.size());
   for (const auto& value : values) put(out, value);
+}
+void put(writer& out, const lc::audience& value) {
+  out.u8(static_cast<uint8_t>(value.who));
+  put(out, value.viewers);
 }
 void put(writer& out, const std::map<std::string, std::string>& values) {
   out.count(values.size());
@@ -66,11 +67,6 @@ void get(reader& in, uint64_t& value) {
 void get(reader& in, cycles& value) {
   value = get_cycles(in);
 }
-void get(reader& in, lc::log_visibility& value) {
-  const auto code = in.u8();
-  if (code > 2) in.reject("a log's visibility is 0 to 2");
-  value = static_cast<lc::log_visibility>(code);
-}
 void get(reader& in, byte_string& value) {
   value = in.bytes();
 }
@@ -80,6 +76,12 @@ void get(reader& in, principal& value) {
 void get(reader& in, std::vector<principal>& values) {
   const auto count = in.items(1);
   for (uint64_t i = 0; i < count && in.ok(); ++i) values.push_back(get_principal(in));
+}
+void get(reader& in, lc::audience& value) {
+  const auto code = in.u8();
+  if (code > 2) in.reject("a visibility is 0 to 2");
+  value.who = static_cast<lc::visibility>(code);
+  get(in, value.viewers);
 }
 void get(reader& in, std::map<std::string, std::string>& values) {
   const auto count = in.items(2);
@@ -103,7 +105,10 @@ void for_each_field(Settings& settings, Function&& function) {
   function(settings.wasm_memory_limit);
   function(settings.wasm_memory_threshold);
   function(settings.logs);
-  function(settings.log_viewers);
+  function(settings.snapshots);
+  function(settings.status);
+  function(settings.log_bytes_max);
+  function(settings.call_cycles_min);
   function(settings.environment);
 }
 
@@ -162,6 +167,7 @@ void put_created(writer& out, const create_input& created) {
   out.boolean(created.charging);
   put_prices(out, created.prices);
   put(out, created.origin);
+  put_optional(out, created.origin_version);
 }
 
 create_input get_created(reader& in) {
@@ -174,11 +180,13 @@ create_input get_created(reader& in) {
   created.charging = in.boolean();
   created.prices = get_prices(in);
   created.origin = get_principal(in);
+  get_optional(in, created.origin_version);
   return created;
 }
 
 void put_change(writer& out, const change_input& change) {
   put_optional(out, change.sender);
+  put_optional(out, change.sender_version);
   std::visit(overloaded{
                [&](const lc::install_code& what) {
                  out.u8(static_cast<uint8_t>(what.mode));
@@ -225,6 +233,7 @@ void put_change(writer& out, const change_input& change) {
 change_input get_installation(reader& in) {
   change_input change;
   get_optional(in, change.sender);
+  get_optional(in, change.sender_version);
   lc::install_code what;
   const auto mode = in.u8();
   if (mode > 2) in.reject("an installation's mode is 0 to 2");
@@ -243,6 +252,7 @@ change_input get_installation(reader& in) {
 change_input get_change(reader& in) {
   change_input change;
   get_optional(in, change.sender);
+  get_optional(in, change.sender_version);
   switch (static_cast<change_code>(in.u8())) {
     case change_code::uninstall:
       change.what = lc::uninstall_code{};

@@ -49,6 +49,7 @@ struct manage_actor {
   principal target;
   /// Whose rights count (MX512); none: the host's own, which may do everything.
   std::optional<principal> sender;
+  std::optional<uint64_t> sender_version; ///< of an actor that said it
   lifecycle::request what;
   std::optional<prepared_code> code; ///< of `install_code`, in place of its module's bytes
   uint64_t token = 0;                ///< comes back
@@ -69,7 +70,8 @@ struct create_actor {
   lifecycle::settings_change settings; ///< no controllers: the sender
   cycles balance;                      ///< counts where charging is on
   actor_habits habits;
-  std::optional<principal> sender; ///< none: the host
+  std::optional<principal> sender;        ///< none: the host
+  std::optional<uint64_t> sender_version; ///< of an actor that said it
   uint64_t token = 0;
   manager_actor reply_to;
 };

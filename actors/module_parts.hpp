@@ -15,4 +15,11 @@ struct module_metadata {
   byte_string contents;
 };
 
+/// What a module takes up, in bytes.
+struct code_sizes {
+  uint64_t module_bytes = 0;  ///< as it was given: compressed, if it was
+  uint64_t section_bytes = 0; ///< of the custom sections that can be asked for
+  uint64_t global_bytes = 0;  ///< of its global variables
+};
+
 } // namespace moxzi::actors

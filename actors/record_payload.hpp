@@ -22,17 +22,19 @@ struct create_input {
   cycles balance;
   bool charging = false; ///< off: the balance reads as a large constant and never moves
   price_table prices;
-  principal origin; ///< who asked; anonymous for the host
+  principal origin;                       ///< who asked; anonymous for the host
+  std::optional<uint64_t> origin_version; ///< of an actor that said it
   bool operator==(const create_input&) const = default;
 };
 
 /// Something asked of the actor that changes it.
 struct change_input {
-  std::optional<principal> sender; ///< none: the host
-  lifecycle::request what;         ///< of `install_code` without the module's bytes
-  sha256_hash module{};            ///< install_code
-  code_ptr code;                   ///< install_code; not kept in the record
-  uint64_t token = 0;              ///< comes back with the answer; not kept in the record
+  std::optional<principal> sender;        ///< none: the host
+  lifecycle::request what;                ///< of `install_code` without the module's bytes
+  sha256_hash module{};                   ///< install_code
+  code_ptr code;                          ///< install_code; not kept in the record
+  uint64_t token = 0;                     ///< comes back with the answer; not kept in the record
+  std::optional<uint64_t> sender_version; ///< of an actor that said it
 };
 
 /// The global timer came due.

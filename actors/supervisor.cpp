@@ -59,6 +59,7 @@ void supervisor_state::create(create_actor& what) {
   created.charging = setup_.charging;
   created.prices = setup_.prices;
   created.origin = what.sender.value_or(principal::anonymous());
+  created.origin_version = what.sender_version;
   setup->services = setup_.services;
   setup->supervisor = supervisor_actor{self_};
   hosted_entry entry{what.name, id, {}};

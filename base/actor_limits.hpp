@@ -19,16 +19,19 @@ inline constexpr uint64_t task_retry_ns = 1'000'000'000;
 /// Changes that may wait for one actor.
 inline constexpr size_t changes_waiting_max = 500;
 
-/// What an actor may be set to: controllers, viewers of its log, environment variables and their
-/// bytes (names and values each), and bytes of memory.
+/// What an actor may be set to: controllers, viewers of its log, status or snapshots, environment
+/// variables and their bytes (names and values each), and bytes of memory.
 inline constexpr size_t controllers_max = 10;
-inline constexpr size_t log_viewers_max = 10;
+inline constexpr size_t viewers_max = 10;
 inline constexpr size_t environment_max = 20;
 inline constexpr size_t environment_bytes_max = 128;
 inline constexpr uint64_t memory_setting_max = 1ull << 48;
 
-/// What is kept of an actor: lines of its log (bytes), changes, snapshots.
-inline constexpr size_t actor_log_bytes_max = 64u << 10;
+/// What is kept of an actor: lines of its log (bytes: unless it is set, and what it can be set to),
+/// changes, snapshots.
+inline constexpr uint64_t actor_log_bytes_default = 64u << 10;
+inline constexpr uint64_t actor_log_bytes_min = 4u << 10;
+inline constexpr uint64_t actor_log_bytes_max = 2u << 20;
 inline constexpr size_t history_max = 20;
 inline constexpr size_t snapshots_max = 10;
 

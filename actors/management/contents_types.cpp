@@ -1,23 +1,13 @@
 #include <utility>
 
 #include "actors/management/device_types.hpp"
+#include "actors/management/forms.hpp"
 
 // The declarations of what reads, writes, forgets and lists.
 
 namespace moxzi::actors::management {
 
 namespace {
-
-using candid::bound;
-using candid::bound_or_default;
-using candid::declarations;
-using candid::form;
-using candid::nat32_form;
-using candid::nat64_form;
-using candid::opt_of;
-using candid::record_of;
-using candid::text_form;
-using candid::vec_of;
 
 form<device::space_listing> listing_form(declarations& in, const form<device::dtype>& type,
                                          const form<device::optimizer_kind>& kind) {

@@ -2,27 +2,13 @@
 
 #include <utility>
 
+#include "actors/management/forms.hpp"
 #include "device/optimizer.hpp"
 
 namespace moxzi::actors::management {
 
 namespace {
 
-using candid::alternative;
-using candid::bound;
-using candid::bound_or_default;
-using candid::computed;
-using candid::declarations;
-using candid::enum_of;
-using candid::float64_form;
-using candid::form;
-using candid::nat32_form;
-using candid::only;
-using candid::opt_of;
-using candid::record_of;
-using candid::shorthand;
-using candid::text_form;
-using candid::vec_of;
 using device::elem;
 
 /// A register's number; `Reg` for readers.

@@ -8,6 +8,16 @@
 
 namespace moxzi::actors::management {
 
+namespace {
+
+/// True for a method that a composite query may call.
+bool is_query(const std::string& name) {
+  const auto* method = method_types::get().service.find(name);
+  return method != nullptr && method->is_query();
+}
+
+} // namespace
+
 management_self::behavior_type management_state::make_behavior(management_setup setup) {
   setup_ = std::move(setup);
   keys_.emplace(setup_.seed);
@@ -31,6 +41,18 @@ management_self::behavior_type management_state::make_behavior(management_setup 
   };
 }
 
+bool management_state::is_version(const call_ptr& call, const std::optional<uint64_t>& said) {
+  const auto& request = call->what.request;
+  call->sender_version = said;
+  if (!said || request.origin == request_origin::outside || *said == request.caller_version) {
+    return true;
+  }
+  refuse(call, rejected(reject_code::canister_error, "MX504",
+                        fmt::format("{}: sender_canister_version is {}, but the caller is at {}",
+                                    call->method(), *said, request.caller_version)));
+  return false;
+}
+
 void management_state::meet(const supervisor_actor& who) {
   supervisor_ = who;
   for (const auto& send : std::exchange(early_, {})) send();
@@ -39,7 +61,12 @@ void management_state::meet(const supervisor_actor& who) {
 void management_state::call(deliver_request& what) {
   const auto attached = what.request.attached;
   const auto call =
-    std::make_shared<management_call>(management_call{std::move(what), attached, {}});
+    std::make_shared<management_call>(management_call{std::move(what), attached, {}, {}});
+  if (call->what.request.mode != request_mode::update && !is_query(call->method())) {
+    return refuse(call, rejected(reject_code::canister_error, "MX536",
+                                 fmt::format("the management canister has no query method '{}'",
+                                             call->method())));
+  }
   if (is_device_method(call->method())) return call_device(call);
   const auto* row = find_method(call->method());
   if (row == nullptr) {

@@ -74,6 +74,9 @@ public:
 
   // -- methods (management_methods.cpp has the table) ---------------------------
 
+  /// Keeps the caller's version, which it may say; refuses the call if it is another one.
+  bool is_version(const call_ptr& call, const std::optional<uint64_t>& said);
+
   // management_canisters.cpp
   void create_canister(const call_ptr& call, const create_canister_args& args);
   void create_provisional(const call_ptr& call, const provisional_create_args& args);
@@ -151,7 +154,7 @@ private:
   // -- canisters
   /// Asks the supervisor something about a canister; `sender` as in `manage_actor`.
   void ask(const principal& target, std::optional<principal> sender, lifecycle::request what,
-           answer_handler then);
+           answer_handler then, std::optional<uint64_t> sender_version = {});
   /// The same for the caller, who gets an empty reply when it is done.
   void ask_to(const call_ptr& call, const principal& target, lifecycle::request what,
               std::function<void()> when_done = {});
@@ -169,8 +172,6 @@ private:
   void install(const call_ptr& call, const principal& target, lifecycle::install_code what);
   /// Goes on if the caller may use the canister's chunks.
   void with_chunks_of(const call_ptr& call, const principal& id, std::function<void()> then);
-  /// Chunks and device contents of a canister without code.
-  void forget(const principal& id);
 
   // -- device
   void call_device(const call_ptr& call);
@@ -180,7 +181,6 @@ private:
   void lose_device();
   void record(const pending_call& from, const device::run_reply& reply, byte_string bytes,
               cycles cost);
-  void drop_space(const principal& owner);
   cycles device_cost(uint64_t device_ns) const noexcept;
 
   // -- the rest
@@ -205,8 +205,8 @@ private:
   std::map<uint64_t, open_outcall> open_outcalls_;
   bool had_device_ = false;
   device_interface interface_;
-  std::deque<std::optional<pending_call>> pending_; ///< the worker answers in order; none: a drop
-  std::map<principal, uint64_t> records_;           ///< of each owner
+  std::deque<pending_call> pending_;      ///< the worker answers in order
+  std::map<principal, uint64_t> records_; ///< of each owner
 };
 
 /// Starts the management canister.

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "actors/messages.hpp"
 
@@ -11,6 +13,7 @@ struct management_call {
   deliver_request what;
   cycles available; ///< attached, and not taken yet: goes back with the answer
   cycles charged;   ///< taken from the caller's balance with the answer
+  std::optional<uint64_t> sender_version; ///< of the caller, if it said it
 
   const principal& caller() const noexcept {
     return what.request.identity.caller;

@@ -48,12 +48,14 @@ lifecycle::install_code to_request(const canister_install_mode& mode, byte_strin
 } // namespace
 
 void management_state::ask(const principal& target, std::optional<principal> sender,
-                           lifecycle::request what, answer_handler then) {
+                           lifecycle::request what, answer_handler then,
+                           std::optional<uint64_t> sender_version) {
   const auto token = ++tokens_;
   asked_.emplace(token, std::move(then));
   manage_actor message;
   message.target = target;
   message.sender = std::move(sender);
+  message.sender_version = sender_version;
   message.what = std::move(what);
   message.token = token;
   message.reply_to = caf::actor_cast<manager_actor>(self_);
@@ -70,12 +72,14 @@ void management_state::take_answer(managed& what) {
 
 void management_state::ask_to(const call_ptr& call, const principal& target,
                               lifecycle::request what, std::function<void()> when_done) {
-  ask(target, call->caller(), std::move(what),
-      [this, call, when_done = std::move(when_done)](managed& got) {
-        if (const auto* why = std::get_if<rejection>(&got.answer)) return refuse(call, *why);
-        if (when_done) when_done();
-        reply_nothing(call);
-      });
+  ask(
+    target, call->caller(), std::move(what),
+    [this, call, when_done = std::move(when_done)](managed& got) {
+      if (const auto* why = std::get_if<rejection>(&got.answer)) return refuse(call, *why);
+      if (when_done) when_done();
+      reply_nothing(call);
+    },
+    call->sender_version);
 }
 
 // -- making -------------------------------------------------------------------
@@ -86,6 +90,7 @@ void management_state::make_canister(const call_ptr& call,
   const auto token = ++tokens_;
   what.token = token;
   what.sender = call->caller();
+  what.sender_version = call->sender_version;
   what.reply_to = caf::actor_cast<manager_actor>(self_);
   asked_.emplace(token, [this, call, &form, attached](managed& got) {
     if (const auto* why = std::get_if<rejection>(&got.answer)) {
@@ -144,10 +149,7 @@ void management_state::deposit_cycles(const call_ptr& call, const canister_args&
 
 void management_state::install(const call_ptr& call, const principal& target,
                                lifecycle::install_code what) {
-  const bool starts_anew = what.mode == lifecycle::install_mode::reinstall;
-  ask_to(call, target, std::move(what), [this, target, starts_anew] {
-    if (starts_anew) drop_space(target);
-  });
+  ask_to(call, target, std::move(what));
 }
 
 void management_state::install_code(const call_ptr& call, install_code_args args) {
@@ -168,12 +170,7 @@ void management_state::install_chunked_code(const call_ptr& call, install_chunke
 
 void management_state::uninstall_code(const call_ptr& call, const versioned_canister_args& args) {
   ask_to(call, args.canister_id, lifecycle::uninstall_code{},
-         [this, id = args.canister_id] { forget(id); });
-}
-
-void management_state::forget(const principal& id) {
-  chunks_.clear(id);
-  drop_space(id);
+         [this, id = args.canister_id] { chunks_.clear(id); });
 }
 
 // -- chunks -------------------------------------------------------------------
@@ -228,7 +225,7 @@ void management_state::stop_canister(const call_ptr& call, const canister_args& 
 
 void management_state::delete_canister(const call_ptr& call, const canister_args& args) {
   ask_to(call, args.canister_id, lifecycle::remove{},
-         [this, id = args.canister_id] { forget(id); });
+         [this, id = args.canister_id] { chunks_.clear(id); });
 }
 
 void management_state::update_settings(const call_ptr& call, const update_settings_args& args) {

@@ -74,7 +74,7 @@ void management_state::call_device(const call_ptr& call) {
   }
   const byte_string owner{call->caller().bytes()};
   auto& pending = pending_.emplace_back(pending_call{call, *std::move(decoded)});
-  ask_device(owner, pending->request);
+  ask_device(owner, pending.request);
 }
 
 void management_state::ask_device(const byte_string& owner, device_request& request) {
@@ -110,19 +110,11 @@ void management_state::ask_device(const byte_string& owner, device_request& requ
              request);
 }
 
-void management_state::drop_space(const principal& owner) {
-  if (!setup_.device) return;
-  pending_.emplace_back(std::nullopt);
-  self_->send(setup_.device, std::make_shared<const device::drop_space>(
-                               device::drop_space{byte_string{owner.bytes()}}));
-}
-
 void management_state::end_device_call(const device::device_answer& answered) {
   if (pending_.empty()) return;
   const auto pending = std::move(pending_.front());
   pending_.pop_front();
-  if (!pending) return; // a space is gone
-  const auto& call = pending->call;
+  const auto& call = pending.call;
   if (setup_.metrics != nullptr)
     setup_.metrics->note_device_call(call->method(), answered.device_ns);
   const auto cost = device_cost(answered.device_ns);
@@ -130,9 +122,9 @@ void management_state::end_device_call(const device::device_answer& answered) {
   call->available.value -= taken.value;
   call->charged = {cost.value - taken.value};
   if (!answered.outcome) return refuse(call, rejection_of(answered.outcome.error()));
-  auto bytes = encode_reply(pending->request, *answered.outcome, answered.device_ns, answered.facts,
+  auto bytes = encode_reply(pending.request, *answered.outcome, answered.device_ns, answered.facts,
                             setup_.charging ? setup_.device_cycles_per_ms : 0);
-  if (is_mutating(pending->request)) record(*pending, *answered.outcome, bytes, cost);
+  if (is_mutating(pending.request)) record(pending, *answered.outcome, bytes, cost);
   finish(call, reply_value{std::move(bytes)});
 }
 
@@ -142,10 +134,9 @@ void management_state::lose_device() {
   while (!pending_.empty()) {
     const auto pending = std::move(pending_.front());
     pending_.pop_front();
-    if (!pending) continue;
-    const auto why = device::at(device::device_errc::device_failed, pending->call->method(),
+    const auto why = device::at(device::device_errc::device_failed, pending.call->method(),
                                 "the device stopped during this call");
-    refuse(pending->call, rejection_of(why));
+    refuse(pending.call, rejection_of(why));
   }
 }
 

@@ -24,7 +24,11 @@ result<void> run(state& self, const call_ptr& call) {
   if constexpr (std::is_invocable_v<decltype(Handler), state&, const call_ptr&>) {
     (self.*Handler)(call);
   } else {
-    (self.*Handler)(call, form.args.read(std::move(values->front())));
+    auto args = form.args.read(std::move(values->front()));
+    if constexpr (requires { args.sender_canister_version; }) {
+      if (!self.is_version(call, args.sender_canister_version)) return {};
+    }
+    (self.*Handler)(call, std::move(args));
   }
   return {};
 }
@@ -44,7 +48,7 @@ constexpr method_row rows[] = {
   {"uninstall_code", controllers, run<&types::uninstall_code, &state::uninstall_code>},
   {"start_canister", controllers, run<&types::start_canister, &state::start_canister>},
   {"stop_canister", controllers, run<&types::stop_canister, &state::stop_canister>},
-  {"canister_status", controllers_or_self, run<&types::canister_status, &state::show_status>},
+  {"canister_status", status_viewers, run<&types::canister_status, &state::show_status>},
   {"delete_canister", controllers, run<&types::delete_canister, &state::delete_canister>},
   {"deposit_cycles", anyone, run<&types::deposit_cycles, &state::deposit_cycles>},
   {"raw_rand", anyone, run<&types::raw_rand, &state::give_randomness>},
@@ -63,7 +67,8 @@ constexpr method_row rows[] = {
    run<&types::provisional_top_up, &state::top_up_provisional>},
   {"take_canister_snapshot", controllers, run<&types::take_snapshot, &state::take_snapshot>},
   {"load_canister_snapshot", controllers, run<&types::load_snapshot, &state::load_snapshot>},
-  {"list_canister_snapshots", controllers, run<&types::list_snapshots, &state::list_snapshots>},
+  {"list_canister_snapshots", snapshot_viewers,
+   run<&types::list_snapshots, &state::list_snapshots>},
   {"delete_canister_snapshot", controllers, run<&types::delete_snapshot, &state::delete_snapshot>},
   {"fetch_canister_logs", log_viewers, run<&types::fetch_canister_logs, &state::show_logs>},
   {"list_canisters", anyone, run<&types::list_canisters, &state::list_canisters>},
@@ -77,6 +82,10 @@ std::string_view text_of(caller_rule rule) noexcept {
       return "controllers";
     case controllers_or_self:
       return "controllers, and the canister itself";
+    case status_viewers:
+      return "controllers, the canister itself, and whom `status_visibility` admits";
+    case snapshot_viewers:
+      return "controllers, and whom `snapshot_visibility` admits";
     case metadata_readers:
       return "anyone for public sections, controllers for private ones";
     case log_viewers:

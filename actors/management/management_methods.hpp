@@ -16,7 +16,9 @@ enum class caller_rule : uint8_t {
   anyone,
   controllers,         ///< of the canister that the argument names
   controllers_or_self, ///< those, and the canister itself
+  status_viewers,      ///< those, and whom the canister's `status_visibility` admits
   metadata_readers,    ///< anyone for public sections, controllers for private ones
+  snapshot_viewers,    ///< whom the canister's `snapshot_visibility` admits
   log_viewers,         ///< whom the canister's `log_visibility` admits
 };
 

@@ -24,6 +24,8 @@ std::string_view word_of(http_method what) noexcept {
       return "PUT";
     case http_method::remove:
       return "DELETE";
+    case http_method::patch:
+      return "PATCH";
     default:
       return "GET";
   }

@@ -1,4 +1,6 @@
-#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "actors/management/management.hpp"
@@ -42,13 +44,22 @@ canister_status_reply to_reply(const lifecycle::status& now, uint64_t chunk_byte
   auto& memory = out.memory_metrics;
   memory.wasm_memory_size = to_integer(now.heap_bytes);
   memory.stable_memory_size = to_integer(now.stable_bytes);
+  memory.global_memory_size = to_integer(now.code.global_bytes);
+  memory.wasm_binary_size = to_integer(now.code.module_bytes);
+  memory.custom_sections_size = to_integer(now.code.section_bytes);
+  memory.canister_history_size = to_integer(now.history_bytes);
   memory.wasm_chunk_store_size = to_integer(chunk_bytes);
   memory.snapshots_size = to_integer(now.snapshot_bytes);
   memory.log_memory_store_size = to_integer(now.log_bytes);
-  out.memory_size = to_integer(now.heap_bytes + now.stable_bytes + now.snapshot_bytes
-                               + now.log_bytes + chunk_bytes);
+  out.memory_size = to_integer(now.heap_bytes + now.stable_bytes + now.code.global_bytes
+                               + now.code.module_bytes + now.code.section_bytes + now.history_bytes
+                               + chunk_bytes + now.snapshot_bytes + now.log_bytes);
   out.cycles = to_integer(now.balance);
-  out.query_stats.num_calls_total = to_integer(now.counts.queries);
+  auto& queries = out.query_stats;
+  queries.num_calls_total = to_integer(now.counts.queries);
+  queries.num_instructions_total = to_integer(now.counts.query_instructions);
+  queries.request_payload_bytes_total = to_integer(now.counts.query_bytes_in);
+  queries.response_payload_bytes_total = to_integer(now.counts.query_bytes_out);
   return out;
 }
 
@@ -57,11 +68,23 @@ bool is_canister(const principal& who) noexcept {
   return !who.bytes().empty() && who.bytes().back() == '\1';
 }
 
+/// The representation-independent hash of a map (Internet Computer interface specification, "Hash
+/// of map").
+std::optional<byte_string> hash_of(const std::map<std::string, std::string>& map) {
+  if (map.empty()) return std::nullopt;
+  std::set<byte_string> pairs;
+  for (const auto& [name, value] : map)
+    pairs.insert(to_bytes(sha256(name)) + to_bytes(sha256(value)));
+  byte_string all;
+  for (const auto& pair : pairs) all += pair;
+  return to_bytes(sha256(all));
+}
+
 change_details details_of(const lifecycle::change& from) {
   using kind = lifecycle::change::kind;
   switch (from.what) {
     case kind::creation:
-      return creation_change{from.controllers, std::nullopt};
+      return creation_change{from.controllers, hash_of(from.environment)};
     case kind::controllers:
       return controllers_change{from.controllers};
     case kind::install:
@@ -71,7 +94,8 @@ change_details details_of(const lifecycle::change& from) {
     case kind::upgrade:
       return deployment_change{install_kind::upgrade, to_bytes(from.module_hash)};
     case kind::load:
-      return snapshot_change{std::nullopt, from.snapshot, 0, 0, {}};
+      return snapshot_change{
+        std::nullopt, from.snapshot.id, from.snapshot.version, from.snapshot.time_ns, {}};
     default:
       return uninstall_change{};
   }
@@ -80,24 +104,12 @@ change_details details_of(const lifecycle::change& from) {
 change_entry to_reply(const lifecycle::change& from) {
   return {from.time_ns,
           from.version,
-          {is_canister(from.origin), from.origin, std::nullopt},
+          {is_canister(from.origin), from.origin, from.origin_version},
           details_of(from)};
 }
 
 snapshot_entry to_reply(const lifecycle::snapshot& from) {
   return {from.id, from.time_ns, from.bytes};
-}
-
-/// Fills in when the snapshots were taken that were loaded.
-void date_loads(canister_info_reply& info, const lifecycle::answer& answer) {
-  const auto* snapshots = std::get_if<std::vector<lifecycle::snapshot>>(&answer);
-  if (snapshots == nullptr) return;
-  for (auto& entry : info.recent_changes) {
-    auto* load = std::get_if<snapshot_change>(&entry.details);
-    if (load == nullptr) continue;
-    const auto at = std::ranges::find(*snapshots, load->snapshot_id, &lifecycle::snapshot::id);
-    if (at != snapshots->end()) load->taken_at_timestamp = at->time_ns;
-  }
 }
 
 bool holds(const std::optional<log_filter>& filter, const lifecycle::log_line& line) noexcept {
@@ -109,21 +121,17 @@ bool holds(const std::optional<log_filter>& filter, const lifecycle::log_line& l
 } // namespace
 
 void management_state::show_status(const call_ptr& call, const canister_args& args) {
-  // A canister may always ask about itself.
-  const bool is_own = call->caller() == args.canister_id;
-  ask(args.canister_id, is_own ? std::nullopt : std::optional{call->caller()},
-      lifecycle::read_status{}, [this, call, id = args.canister_id](managed& got) {
+  ask(args.canister_id, call->caller(), lifecycle::read_status{},
+      [this, call, id = args.canister_id](managed& got) {
         if (const auto* why = std::get_if<rejection>(&got.answer)) return refuse(call, *why);
         reply(call, method_types::get().canister_status.reply,
               to_reply(std::get<lifecycle::status>(got.answer), chunks_.bytes(id)));
       });
 }
 
-// The history names a snapshot; when it was taken, its own list says, as long as it is there.
 void management_state::show_info(const call_ptr& call, const canister_info_args& args) {
-  const auto& id = args.canister_id;
-  ask(id, call->caller(), lifecycle::read_info{args.num_requested_changes.value_or(0)},
-      [this, call, id](managed& got) {
+  ask(args.canister_id, call->caller(),
+      lifecycle::read_info{args.num_requested_changes.value_or(0)}, [this, call](managed& got) {
         if (const auto* why = std::get_if<rejection>(&got.answer)) return refuse(call, *why);
         const auto& from = std::get<lifecycle::info>(got.answer);
         canister_info_reply out;
@@ -131,11 +139,7 @@ void management_state::show_info(const call_ptr& call, const canister_info_args&
         for (const auto& one : from.latest) out.recent_changes.push_back(to_reply(one));
         out.module_hash = to_bytes(from.module_hash);
         out.controllers = from.controllers;
-        ask(id, std::nullopt, lifecycle::list_snapshots{},
-            [this, call, out](managed& list) mutable {
-              date_loads(out, list.answer);
-              reply(call, method_types::get().canister_info.reply, out);
-            });
+        reply(call, method_types::get().canister_info.reply, out);
       });
 }
 
@@ -167,13 +171,15 @@ void management_state::show_logs(const call_ptr& call, const fetch_canister_logs
 
 void management_state::take_snapshot(const call_ptr& call, const take_snapshot_args& args) {
   const bool uninstalls = args.uninstall_code.value_or(false);
-  ask(args.canister_id, call->caller(), lifecycle::take_snapshot{args.replace_snapshot, uninstalls},
-      [this, call, uninstalls, id = args.canister_id](managed& got) {
-        if (const auto* why = std::get_if<rejection>(&got.answer)) return refuse(call, *why);
-        if (uninstalls) forget(id);
-        reply(call, method_types::get().take_snapshot.reply,
-              to_reply(std::get<std::vector<lifecycle::snapshot>>(got.answer).front()));
-      });
+  ask(
+    args.canister_id, call->caller(), lifecycle::take_snapshot{args.replace_snapshot, uninstalls},
+    [this, call, uninstalls, id = args.canister_id](managed& got) {
+      if (const auto* why = std::get_if<rejection>(&got.answer)) return refuse(call, *why);
+      if (uninstalls) chunks_.clear(id);
+      reply(call, method_types::get().take_snapshot.reply,
+            to_reply(std::get<std::vector<lifecycle::snapshot>>(got.answer).front()));
+    },
+    call->sender_version);
 }
 
 void management_state::load_snapshot(const call_ptr& call, const load_snapshot_args& args) {

@@ -2,28 +2,10 @@
 
 #include <utility>
 
+#include "actors/management/forms.hpp"
 namespace moxzi::actors::management {
 
 namespace {
-
-using candid::alternative;
-using candid::blob_form;
-using candid::boolean_form;
-using candid::bound;
-using candid::choice;
-using candid::declarations;
-using candid::enum_of;
-using candid::form;
-using candid::nat64_form;
-using candid::nat_form;
-using candid::opt_of;
-using candid::principal_form;
-using candid::record_of;
-using candid::tag;
-using candid::text_form;
-using candid::typed_text;
-using candid::variant_of;
-using candid::vec_of;
 
 form<visibility> visibility_form(declarations& in, std::string_view name) {
   using kind = visibility::kind;
@@ -102,6 +84,7 @@ void method_types::declare_settings(declarations& in) {
   using all = definite_canister_settings;
   const auto logs = visibility_form(in, "log_visibility");
   const auto snapshots = visibility_form(in, "snapshot_visibility");
+  const auto status = visibility_form(in, "status_visibility");
   const auto controllers = vec_of(in, principal_form());
   const auto variables = vec_of(in, variable_form(in));
   const auto amount = opt_of(in, nat_form());
@@ -112,9 +95,12 @@ void method_types::declare_settings(declarations& in) {
      bound("memory_allocation", &given::memory_allocation, amount),
      bound("freezing_threshold", &given::freezing_threshold, amount),
      bound("reserved_cycles_limit", &given::reserved_cycles_limit, amount),
+     bound("minimum_incoming_canister_call_cycles", &given::minimum_incoming_canister_call_cycles,
+           amount),
      bound("log_visibility", &given::log_visibility, opt_of(in, logs)),
      bound("log_memory_limit", &given::log_memory_limit, amount),
      bound("snapshot_visibility", &given::snapshot_visibility, opt_of(in, snapshots)),
+     bound("status_visibility", &given::status_visibility, opt_of(in, status)),
      bound("wasm_memory_limit", &given::wasm_memory_limit, amount),
      bound("wasm_memory_threshold", &given::wasm_memory_threshold, amount),
      bound("environment_variables", &given::environment_variables, opt_of(in, variables))});
@@ -125,13 +111,21 @@ void method_types::declare_settings(declarations& in) {
                     bound("memory_allocation", &all::memory_allocation, nat_form()),
                     bound("freezing_threshold", &all::freezing_threshold, nat_form()),
                     bound("reserved_cycles_limit", &all::reserved_cycles_limit, nat_form()),
+                    bound("minimum_incoming_canister_call_cycles",
+                          &all::minimum_incoming_canister_call_cycles, nat_form()),
                     bound("log_visibility", &all::log_visibility, logs),
                     bound("log_memory_limit", &all::log_memory_limit, nat_form()),
                     bound("snapshot_visibility", &all::snapshot_visibility, snapshots),
+                    bound("status_visibility", &all::status_visibility, status),
                     bound("wasm_memory_limit", &all::wasm_memory_limit, nat_form()),
                     bound("wasm_memory_threshold", &all::wasm_memory_threshold, nat_form()),
                     bound("environment_variables", &all::environment_variables, variables)});
+  declare_creation(in);
+}
+
+void method_types::declare_creation(declarations& in) {
   const auto version = opt_of(in, nat64_form());
+  const auto amount = opt_of(in, nat_form());
   create_canister = {
     record_of<create_canister_args>(
       in, "create_canister_args",

@@ -82,6 +82,7 @@ public:
 
 private:
   void declare_settings(candid::declarations& in);
+  void declare_creation(candid::declarations& in);
   void declare_code(candid::declarations& in);
   void declare_status(candid::declarations& in);
   void declare_history(candid::declarations& in);

@@ -1,27 +1,11 @@
 #include <utility>
 
+#include "actors/management/forms.hpp"
 #include "actors/management/method_types.hpp"
 
 // Outcalls, keys, and what is said about the node.
 
 namespace moxzi::actors::management {
-
-using candid::blob_form;
-using candid::boolean_form;
-using candid::bound;
-using candid::choice;
-using candid::declarations;
-using candid::enum_of;
-using candid::form;
-using candid::func_form;
-using candid::nat64_form;
-using candid::nat_form;
-using candid::opt_of;
-using candid::principal_form;
-using candid::record_of;
-using candid::text_form;
-using candid::variant_of;
-using candid::vec_of;
 
 namespace {
 
@@ -31,7 +15,8 @@ form<http_method> http_method_form(declarations& in) {
                                {"head", http_method::head},
                                {"post", http_method::post},
                                {"put", http_method::put},
-                               {"delete", http_method::remove}});
+                               {"delete", http_method::remove},
+                               {"patch", http_method::patch}});
 }
 
 form<public_key_reply> key_form(declarations& in, std::string_view name) {

@@ -1,27 +1,11 @@
 #include <utility>
 
+#include "actors/management/forms.hpp"
 #include "actors/management/method_types.hpp"
 
 // What is said about canisters: their status, history, sections, logs and snapshots.
 
 namespace moxzi::actors::management {
-
-using candid::alternative;
-using candid::blob_form;
-using candid::boolean_form;
-using candid::bound;
-using candid::choice;
-using candid::declarations;
-using candid::enum_of;
-using candid::form;
-using candid::nat64_form;
-using candid::nat_form;
-using candid::opt_of;
-using candid::principal_form;
-using candid::record_of;
-using candid::text_form;
-using candid::variant_of;
-using candid::vec_of;
 
 namespace {
 

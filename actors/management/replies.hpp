@@ -23,9 +23,11 @@ struct definite_canister_settings {
   integer memory_allocation;
   integer freezing_threshold;
   integer reserved_cycles_limit;
+  integer minimum_incoming_canister_call_cycles;
   visibility log_visibility;
   integer log_memory_limit;
   visibility snapshot_visibility;
+  visibility status_visibility;
   integer wasm_memory_limit;
   integer wasm_memory_threshold;
   std::vector<environment_variable> environment_variables;

@@ -35,9 +35,11 @@ struct canister_settings {
   std::optional<integer> memory_allocation;
   std::optional<integer> freezing_threshold;
   std::optional<integer> reserved_cycles_limit;
+  std::optional<integer> minimum_incoming_canister_call_cycles;
   std::optional<visibility> log_visibility;
   std::optional<integer> log_memory_limit;
   std::optional<visibility> snapshot_visibility;
+  std::optional<visibility> status_visibility;
   std::optional<integer> wasm_memory_limit;
   std::optional<integer> wasm_memory_threshold;
   std::optional<std::vector<environment_variable>> environment_variables;
@@ -168,7 +170,7 @@ struct http_header {
   std::string value;
 };
 
-enum class http_method : uint8_t { get, head, post, put, remove };
+enum class http_method : uint8_t { get, head, post, put, remove, patch };
 
 struct http_transform {
   candid::value::func_ref function;

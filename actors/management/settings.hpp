@@ -8,8 +8,7 @@
 namespace moxzi::actors::management {
 
 /// What is asked for. Fails, naming the field, where a number is larger than any that could be
-/// meant, or something cannot be set here: logs keep what they keep, and snapshots are their
-/// controllers' own. Bounds of what can be set are the actor's to check.
+/// meant. Bounds of what can be set are the actor's to check.
 result<lifecycle::settings_change> to_change(const canister_settings& asked);
 
 /// All settings, for `canister_status`.

@@ -35,8 +35,12 @@ void canister_status(call_frame& f) {
   f.give(f.state.input.status);
 }
 
+// New code sees the version that it makes.
 void canister_version(call_frame& f) {
-  f.give(f.state.input.canister_version);
+  const auto kind = f.state.input.kind;
+  const bool is_new = (kind == entry_kind::init || kind == entry_kind::upgrade)
+                      && f.state.now != context::pre_upgrade;
+  f.give(f.state.input.canister_version + (is_new ? 1 : 0));
 }
 
 void is_controller(call_frame& f) {

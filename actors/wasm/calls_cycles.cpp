@@ -1,6 +1,8 @@
 #include "actors/wasm/system_calls.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -111,25 +113,34 @@ void cost_http_request(call_frame& f) {
            2);
 }
 
-// The parameters are Candid; what they leave out counts nothing.
+// What the parameters are is the interface's to say; what is not here does not count: how long the
+// round trip takes, and the transform function, which is the caller's own execution.
+const candid::tuple_type& outcall_parameters() {
+  static const auto types = candid::parse_types(
+    "(record { request_bytes : nat64; http_roundtrip_time_ms : nat64; raw_response_bytes : nat64; "
+    "transformed_response_bytes : nat64; transform_instructions : nat64 })");
+  return *types;
+}
+
 void cost_http_request_v2(call_frame& f) {
-  static const auto types =
-    candid::parse_types("(record { request_bytes : opt nat64; raw_response_bytes : opt nat64 })");
   const auto bytes = f.bytes(0);
   if (!bytes) return;
-  const auto read = candid::decode(*bytes, *types);
+  const auto read = candid::decode(*bytes, outcall_parameters());
   if (!read) return f.violation(read.error().message);
   // The fields stand in the order of their hashes.
-  const auto number = [&read](std::string_view name) {
-    const bool is_first =
-      candid::hash_name(name)
-      == std::min(candid::hash_name("request_bytes"), candid::hash_name("raw_response_bytes"));
-    const auto& field = read->front().as_list()[is_first ? 0 : 1];
-    return field.is_null() ? 0 : field.as_some().as_fixed_nat();
-  };
+  std::map<uint32_t, std::string_view> order;
+  for (const std::string_view name :
+       {"request_bytes", "http_roundtrip_time_ms", "raw_response_bytes",
+        "transformed_response_bytes", "transform_instructions"}) {
+    order.emplace(candid::hash_name(name), name);
+  }
+  std::map<std::string_view, uint64_t> given;
+  for (auto at = order.begin(); const auto& field : read->front().as_list()) {
+    given.emplace(at++->second, field.as_fixed_nat());
+  }
   const auto& each = prices(f);
-  f.put128({each.http_request + uint128{each.http_request_byte} * number("request_bytes")
-            + uint128{each.http_response_byte} * number("raw_response_bytes")},
+  f.put128({each.http_request + uint128{each.http_request_byte} * given["request_bytes"]
+            + uint128{each.http_response_byte} * given["raw_response_bytes"]},
            2);
 }
 

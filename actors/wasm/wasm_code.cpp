@@ -29,6 +29,14 @@ bool wasm_code::keeps_heap() const {
   return info().metadata.contains("enhanced-orthogonal-persistence");
 }
 
+code_sizes wasm_code::sizes() const {
+  code_sizes sizes{bytes_, 0, info().mutable_globals * sizeof(uint64_t)};
+  for (const auto& [name, section] : info().metadata) {
+    sizes.section_bytes += name.size() + section.contents.size();
+  }
+  return sizes;
+}
+
 std::string_view export_of(entry_kind kind) noexcept {
   switch (kind) {
     case entry_kind::init:

@@ -10,11 +10,12 @@ namespace moxzi::actors {
 /// A compiled module as the code of actors.
 class wasm_code final : public actor_code {
 public:
-  /// `hash` is that of the module as it was given, which may have been compressed.
-  wasm_code(std::shared_ptr<const compiled_module> module, const sha256_hash& hash)
-      : module_(std::move(module)), hash_(hash) {
+  /// `hash` and `bytes` are those of the module as it was given, which may have been compressed.
+  wasm_code(std::shared_ptr<const compiled_module> module, const sha256_hash& hash, uint64_t bytes)
+      : module_(std::move(module)), hash_(hash), bytes_(bytes) {
     // nop
   }
+  /// A module whose size is of no interest.
   explicit wasm_code(std::shared_ptr<const compiled_module> module)
       : module_(std::move(module)), hash_(module_->hash()) {
     // nop
@@ -35,10 +36,12 @@ public:
   sha256_hash hash() const override {
     return hash_;
   }
+  code_sizes sizes() const override;
 
 private:
   std::shared_ptr<const compiled_module> module_;
   sha256_hash hash_;
+  uint64_t bytes_ = 0;
 };
 
 /// The name under which a module exports an entry; those of methods end with a space.

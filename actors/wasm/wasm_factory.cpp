@@ -62,7 +62,7 @@ result<prepared_code> wasm_factory::prepare_now(byte_view module) {
   }
   auto compiled = options_.compile(wasm);
   if (!compiled) return compiled.error();
-  auto code = std::make_shared<const wasm_code>(*std::move(compiled), hash);
+  auto code = std::make_shared<const wasm_code>(*std::move(compiled), hash, module.size());
   std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
   known_.insert_or_assign(hash, code);
   return prepared_code{std::move(code)};

@@ -72,11 +72,24 @@ TEST(CompositeQuery, UpdatesAndChangesWaitForItAndQueriesOfItsTreeDoNot) {
   EXPECT_THAT(alice.answer(update), StartsWith("5 MX508: "));
 }
 
-TEST(CompositeQuery, ALoopOrATooDeepTreeIsRefused) {
+TEST(CompositeQuery, AnActorMayAskItselfAndThoseThatWaitForIt) {
   core_driver alice;
   alice.install();
+  const auto outer = ask(alice, "add 5; call alice {get} {echo} {echo}");
   const auto bob = principal::of_actor("bob");
-  EXPECT_THAT(alice.answer(ask(alice, "get", "look", {bob, alice.self})), StartsWith("5 MX517: "));
+  const auto inner = ask(alice, "call bob {get} {echo} {echo}", "ask", {alice.self});
+  const auto leaf = ask(alice, "get", "look", {alice.self, alice.self, bob});
+  EXPECT_EQ(alice.answer(leaf), "reply: 0"); // each begins with the state that was committed
+  answer_query(alice, 1, "inner");
+  EXPECT_EQ(alice.answer(inner), "reply: inner");
+  answer_query(alice, 0, "outer");
+  EXPECT_EQ(alice.answer(outer), "reply: outer");
+  EXPECT_EQ(alice.core.open_contexts(), 0u);
+}
+
+TEST(CompositeQuery, ATooDeepTreeIsRefused) {
+  core_driver alice;
+  alice.install();
   std::vector<principal> deep;
   for (size_t i = 0; i <= limits::query_depth_max; ++i) {
     deep.push_back(principal::of_actor(std::to_string(i)));

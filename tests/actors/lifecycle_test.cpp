@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/actors/core_driver.hpp"
+#include "tests/actors/lifecycle_checks.hpp"
 
 // What is asked of an actor beside its own methods, on the state machine alone. Error codes are
 // those of the Internet Computer's replica with another prefix.
@@ -15,32 +15,15 @@ namespace lc = lifecycle;
 using lc::install_mode;
 using testing::code_of;
 using testing::core_driver;
+using testing::expect_replays;
 using ::testing::HasSubstr;
+using testing::owned;
+using testing::owner;
 using testing::script_body;
 using testing::source_of;
 using ::testing::StartsWith;
-
-const principal owner = principal::of_actor("owner");
-const principal stranger = principal::of_actor("stranger");
-
-create_input owned() {
-  create_input created;
-  created.settings.controllers = {owner};
-  return created;
-}
-
-lc::status status_of(core_driver& actor) {
-  return std::get<lc::status>(actor.changes.at(actor.ask(lc::read_status{})));
-}
-
-void expect_replays(const core_driver& actor) {
-  core_settings settings;
-  settings.self = actor.self;
-  script_body fresh;
-  const auto outcome = replay(actor.records, settings, fresh, source_of(fresh));
-  ASSERT_TRUE(outcome) << outcome.error().message;
-  EXPECT_EQ(outcome->records, actor.records.size());
-}
+using testing::status_of;
+using testing::stranger;
 
 TEST(Lifecycle, AnActorWithoutCodeRejectsCallsAndTakesCode) {
   core_driver alice{"alice", owned()};
@@ -240,26 +223,6 @@ TEST(Lifecycle, SettingsReachTheCode) {
   EXPECT_THAT(alice.change(alice.ask(lc::stop{}, owner)), StartsWith("MX512: "));
 }
 
-TEST(Lifecycle, TheVersionGrowsWithEveryChange) {
-  core_driver alice{"alice", owned()};
-  uint64_t last = status_of(alice).version;
-  EXPECT_EQ(last, 1u);
-  const auto grows = [&] {
-    const auto before = std::exchange(last, status_of(alice).version);
-    return last > before;
-  };
-  alice.install();
-  EXPECT_TRUE(grows());
-  alice.ask(lc::change_settings{});
-  EXPECT_TRUE(grows());
-  alice.request("add 1");
-  EXPECT_TRUE(grows());
-  alice.request("get", "look", request_mode::query);
-  EXPECT_FALSE(grows());
-  alice.ask(lc::stop{});
-  EXPECT_TRUE(grows());
-}
-
 TEST(Lifecycle, TheHistoryNamesWhoDidWhat) {
   core_driver alice{"alice", owned()};
   alice.install();
@@ -279,66 +242,56 @@ TEST(Lifecycle, TheHistoryNamesWhoDidWhat) {
   EXPECT_FALSE(info.module_hash);
 }
 
-TEST(Lifecycle, TheLogKeepsWhatWasPrintedAndTraps) {
+// Interface specification, "Canister version": 0 at creation; pre_upgrade sees the old one.
+TEST(Lifecycle, TheVersionStartsAtZeroAndGrowsWithEveryChange) {
   core_driver alice{"alice", owned()};
+  EXPECT_EQ(status_of(alice).version, 0u);
+  uint64_t last = 0;
+  const auto expect_grown = [&](const char* what) {
+    const auto now = status_of(alice).version;
+    EXPECT_GT(now, last) << what;
+    last = now;
+  };
   alice.install();
-  alice.request("print hello; trap oh");
-  alice.request("print unseen", "look", request_mode::query);
-  lc::change_settings change;
-  change.what.logs = lc::log_visibility::allowed_viewers;
-  change.what.log_viewers = {stranger};
-  alice.ask(change);
-  const auto lines =
-    std::get<std::vector<lc::log_line>>(alice.changes.at(alice.ask(lc::read_log{}, stranger)));
-  ASSERT_EQ(lines.size(), 2u);
-  EXPECT_EQ(lines[0].text, "hello");
-  EXPECT_EQ(lines[1].text, "[TRAP]: oh");
-  EXPECT_EQ(lines[1].number, 1u);
-  for (int i = 0; i < 3'000; ++i) alice.request("print " + std::string(100, 'x'));
-  EXPECT_LE(status_of(alice).log_bytes, limits::actor_log_bytes_max);
-}
-
-TEST(Lifecycle, LittleMemoryIsToldOnceEachTimeItHappens) {
-  core_driver alice{"alice", owned()};
-  alice.body.entries = {entry_kind::low_memory};
-  alice.install();
-  lc::change_settings change;
-  change.what.wasm_memory_limit = 1'000;
-  change.what.wasm_memory_threshold = 300;
-  alice.ask(change);
-  alice.body.heap_bytes = 700; // 300 are left: not below the threshold
-  alice.request("add 1");
-  EXPECT_EQ(alice.body.counter, 1);
-  alice.body.heap_bytes = 701;
-  alice.request("add 1");
-  EXPECT_EQ(alice.body.counter, 100'002);
-  alice.request("add 1");
-  EXPECT_EQ(alice.body.counter, 100'003);
-  alice.body.heap_bytes = 10;
-  alice.request("add 1");
-  alice.body.heap_bytes = 900;
-  alice.request("add 1");
-  EXPECT_EQ(alice.body.counter, 200'005);
-  EXPECT_EQ(alice.records.back().kind, persist::record_kind::low_memory);
-}
-
-TEST(Lifecycle, AnOwnHeapLimitHoldsForUpdatesAndTasksButNotForCallbacks) {
-  core_driver alice{"alice", owned()};
-  alice.install();
+  expect_grown("install_code");
+  alice.request("add 1; reply x");
+  EXPECT_EQ(alice.body.seen.back().canister_version, last);
+  expect_grown("an update");
+  alice.request("reply x", "look");
+  expect_grown("a query as an update");
+  alice.request("reply x", "look", request_mode::query);
+  EXPECT_EQ(status_of(alice).version, last);
+  alice.request("trap no");
+  EXPECT_EQ(status_of(alice).version, last);
   alice.request("call bob {get} {echo} {echo}");
-  lc::change_settings change;
-  change.what.wasm_memory_limit = 1'000;
-  alice.ask(change);
-  alice.body.heap_bytes = 1'001;
+  expect_grown("an update");
+  EXPECT_EQ(alice.calls.back().request.caller_version, alice.body.seen.back().canister_version);
+  alice.ask(lc::stop{});
+  expect_grown("stop_canister");
   alice.reply(1, "x");
-  EXPECT_EQ(alice.body.seen.back().heap_bytes_max, limits::heap_bytes_max);
-  EXPECT_THAT(alice.answer(alice.request("get")), StartsWith("5 MX539: "));
-  EXPECT_EQ(alice.answer(alice.request("get", "look", request_mode::query)), "reply: 0");
-  change.what.wasm_memory_limit = 1'001;
-  alice.ask(change);
-  EXPECT_EQ(alice.answer(alice.request("get")), "reply: 0");
-  EXPECT_EQ(alice.body.seen.back().heap_bytes_max, 1'001u);
+  const auto of_callback = alice.body.seen.back().canister_version;
+  EXPECT_EQ(status_of(alice).version, of_callback + 2); // the callback, then stopped
+  expect_grown("a callback");
+  alice.ask(lc::start{});
+  expect_grown("start_canister");
+  alice.ask(lc::change_settings{});
+  expect_grown("update_settings");
+  alice.ask(lc::uninstall_code{});
+  expect_grown("uninstall_code");
   expect_replays(alice);
+}
+
+TEST(Lifecycle, QueriesAreCountedApart) {
+  core_driver alice{"alice", owned()};
+  alice.install();
+  alice.request("reply four", "look", request_mode::query);
+  alice.request("trap no", "look", request_mode::query);
+  const auto text = std::get<rejection>(alice.answers.at(alice.sent).answer).message;
+  alice.request("reply x", "look");
+  const auto counts = status_of(alice).counts;
+  EXPECT_EQ(counts.queries, 2u);
+  EXPECT_EQ(counts.query_bytes_in, std::string_view{"reply four"}.size() + 7);
+  EXPECT_EQ(counts.query_bytes_out, 4 + text.size());
 }
 
 TEST(Lifecycle, ChangesWaitForTheExecutionInProgressAndGoBeforeWhatWaits) {

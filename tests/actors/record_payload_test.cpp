@@ -77,20 +77,23 @@ TEST(RecordPayload, BytesOfChangesAreFixed) {
   install.module.fill(0xab);
   std::string hash;
   for (int i = 0; i < 32; ++i) hash += "ab";
+  install.sender_version = 9;
   EXPECT_EQ(to_hex(encode_payload(install, 3)), "0300000000000000" // limit
                                                 "010104"           // sender
-                                                "02"               // mode
-                                                "00"               // pre_upgrade is not skipped
-                                                "01"               // the heap is kept
+                                                "01"               // and its version
+                                                "0900000000000000"
+                                                "02" // mode
+                                                "00" // pre_upgrade is not skipped
+                                                "01" // the heap is kept
                                                   + hash + "044449444c");
 
   EXPECT_EQ(to_hex(encode_payload(change_input{{}, lifecycle::stop{}}, 1)),
             "0100000000000000" // limit
-            "00"               // the host
+            "0000"             // the host
             "03");             // stop
   EXPECT_EQ(to_hex(encode_payload(change_input{{}, lifecycle::deposit{{7}}}, 1)),
             "0100000000000000"
-            "00"
+            "0000"
             "06"
             "07000000000000000000000000000000");
   EXPECT_EQ(to_hex(encode_payload(memory_low{}, 2)), "0200000000000000");
@@ -137,11 +140,15 @@ actor_input arbitrary_change() {
       created.settings.controllers = {self, of_bytes(some_bytes().substr(0, 29))};
       created.settings.environment = {{some_text(), some_text()}};
       created.settings.wasm_memory_limit = *rc::gen::arbitrary<uint64_t>();
-      created.settings.logs = lifecycle::log_visibility::allowed_viewers;
+      created.settings.logs = {lifecycle::visibility::allowed_viewers, {self}};
+      created.settings.status.who = lifecycle::visibility::everyone;
+      created.settings.log_bytes_max = *rc::gen::arbitrary<uint64_t>();
+      created.settings.call_cycles_min = some_cycles();
       created.balance = some_cycles();
       created.charging = *rc::gen::arbitrary<bool>();
       created.prices.call_byte = *rc::gen::arbitrary<uint64_t>();
       created.origin = self;
+      if (*rc::gen::arbitrary<bool>()) created.origin_version = *rc::gen::arbitrary<uint64_t>();
       return created;
     }
     case 6: {
@@ -149,6 +156,9 @@ actor_input arbitrary_change() {
       if (*rc::gen::arbitrary<bool>()) settings.what.controllers = {self};
       if (*rc::gen::arbitrary<bool>()) settings.what.environment = {{{some_text(), some_text()}}};
       if (*rc::gen::arbitrary<bool>()) settings.what.reserved_cycles_limit = some_cycles();
+      if (*rc::gen::arbitrary<bool>()) {
+        settings.what.snapshots = {lifecycle::visibility::allowed_viewers, {self, self}};
+      }
       return change_input{self, std::move(settings)};
     }
     default:

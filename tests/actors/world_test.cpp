@@ -131,6 +131,35 @@ public:
     }
   }
 
+  /// Something of an actor's life, whatever runs or waits.
+  void change(const std::string& name) {
+    auto& actor = at(name);
+    switch (*rc::gen::inRange(0, 7)) {
+      case 0:
+        actor.ask(lifecycle::uninstall_code{});
+        break;
+      case 1:
+        actor.ask(lifecycle::stop{});
+        break;
+      case 2:
+        actor.ask(lifecycle::stop{});
+        actor.ask(lifecycle::remove{});
+        break;
+      case 3:
+        actor.ask(lifecycle::start{});
+        break;
+      case 4:
+        actor.install("add 1", lifecycle::install_mode::upgrade);
+        break;
+      case 5:
+        actor.install("add 1", lifecycle::install_mode::reinstall);
+        break;
+      default:
+        if (actor.change(actor.ask(lifecycle::deposit{{50}})) == "done") deposited += 50;
+    }
+    collect(actor);
+  }
+
   core_driver& at(const std::string& name) {
     return *actors.at(principal::of_actor(name));
   }
@@ -141,6 +170,7 @@ public:
   std::map<call_identity, int> answered;
   uint64_t issued = 0;
   uint64_t sent = 0;
+  uint64_t deposited = 0;
   uint64_t now_ns = 1'000;
 
 private:
@@ -158,11 +188,12 @@ private:
   }
 };
 
-void check_one_world() {
+void check_one_world(bool changes) {
   world all;
   const auto rounds = *rc::gen::inRange(1, 8);
   for (int i = 0; i < rounds; ++i) {
     all.send(*rc::gen::elementOf(names), random_script(3));
+    if (changes && *rc::gen::arbitrary<bool>()) all.change(*rc::gen::elementOf(names));
     if (*rc::gen::arbitrary<bool>()) all.settle();
     if (*rc::gen::arbitrary<bool>()) all.pass_time(2'000);
   }
@@ -179,7 +210,7 @@ void check_one_world() {
     RC_ASSERT(actor->core.held() == cycles{});
     total += actor->core.balance().value + actor->core.spent().value;
   }
-  RC_ASSERT((total == opening_balance * names.size()));
+  RC_ASSERT((total == opening_balance * names.size() + all.deposited));
 
   for (const auto& [self, actor] : all.actors) {
     core_settings settings;
@@ -193,7 +224,11 @@ void check_one_world() {
 }
 
 RC_GTEST_PROP(World, EveryCallIsAnsweredOnceAndNoCycleIsLost, ()) {
-  for (int i = 0; i < 30; ++i) check_one_world();
+  for (int i = 0; i < 30; ++i) check_one_world(false);
+}
+
+RC_GTEST_PROP(World, NorIsOneLostWhenActorsStopLoseTheirCodeOrAreDeleted, ()) {
+  for (int i = 0; i < 20; ++i) check_one_world(true);
 }
 
 TEST(Replay, NamesTheRecordThatDiffers) {

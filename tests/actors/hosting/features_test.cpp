@@ -55,6 +55,8 @@ TEST_F(Features, CompositeQueriesCallQueriesAndCompositeQueries) {
   EXPECT_EQ(query("features", "composed"), "[15]");
   EXPECT_THAT(update("composed"), HasSubstr("MX527"));
   EXPECT_EQ(query("features", "composed"), "[15]");
+  EXPECT_EQ(query("features", "asks_itself"), "[5,0]");
+  EXPECT_EQ(query("features", "lowered"), "[0]");
 }
 
 TEST_F(Features, QueriesKnowHowTheyAreRun) {

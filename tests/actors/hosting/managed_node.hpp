@@ -42,7 +42,7 @@ protected:
   /// A call of `aaaaa-aa`, with the argument as it is.
   call_response send_bytes(const std::string& method, byte_string argument,
                            const std::string& caller = "tester", cycles attached = {},
-                           cycles balance = {}) {
+                           cycles balance = {}, request_mode mode = request_mode::update) {
     caf::scoped_actor self{*system};
     call_request request;
     request.identity = {principal::of_actor(caller), 1, ++sequence};
@@ -50,12 +50,19 @@ protected:
     request.argument = std::move(argument);
     request.attached = attached;
     request.caller_balance = balance;
+    request.caller_version = version;
+    request.mode = mode;
     self->send(management, deliver_request{principal{}, std::move(request),
                                            caf::actor_cast<caller_actor>(self)});
     call_response response;
     self->receive([&](call_response& what) { response = std::move(what); },
                   caf::after(patience) >> [&] { ADD_FAILURE() << method << ": no response"; });
     return response;
+  }
+
+  /// The same from a composite query.
+  call_response send_query(const std::string& method, byte_string argument) {
+    return send_bytes(method, std::move(argument), "tester", {}, {}, request_mode::query);
   }
 
   static const candid::method_type& type_of(const std::string& method) {
@@ -101,6 +108,7 @@ protected:
   std::unique_ptr<entropy> randomness;
   management::management_setup management_set_up;
   call_response last;
+  uint64_t version = 0; ///< of the callers
 };
 
 } // namespace moxzi::actors::testing

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "actors/management/management_methods.hpp"
 #include "actors/management/numbers.hpp"
 #include "base/actor_limits.hpp"
 #include "tests/actors/hosting/managed_node.hpp"
@@ -66,25 +67,34 @@ TEST_F(ManagementFlow, SettingsAreTakenWholeOrNotAtAll) {
   const auto id = make();
   const auto viewer = principal::of_actor("viewer").to_text();
   const auto own = principal::of_actor("tester").to_text();
-  EXPECT_EQ(with_id("update_settings", id,
-                    "settings = record { compute_allocation = opt 7; freezing_threshold = opt 99; "
-                    "reserved_cycles_limit = opt 340282366920938463463374607431768211455; "
-                    "log_visibility = opt variant { allowed_viewers = vec { principal \""
-                      + viewer
-                      + "\" } }; environment_variables = opt vec { record { name = \"K\"; value = "
-                        "\"v\" } }; log_memory_limit = opt "
-                      + std::to_string(limits::actor_log_bytes_max) + " }"),
-            "()");
+  EXPECT_EQ(
+    with_id("update_settings", id,
+            "settings = record { compute_allocation = opt 7; freezing_threshold = opt 99; "
+            "reserved_cycles_limit = opt 340282366920938463463374607431768211455; "
+            "log_visibility = opt variant { allowed_viewers = vec { principal \""
+              + viewer
+              + "\" } }; environment_variables = opt vec { record { name = \"K\"; value = "
+                "\"v\" } }; log_memory_limit = opt "
+              + std::to_string(limits::actor_log_bytes_max)
+              + "; minimum_incoming_canister_call_cycles = opt 3; snapshot_visibility = opt "
+                "variant { public } }"),
+    "()");
   EXPECT_THAT(status(id),
               AllOf(HasSubstr("compute_allocation = 7"), HasSubstr("freezing_threshold = 99"),
                     HasSubstr("340282366920938463463374607431768211455"),
-                    HasSubstr("allowed_viewers = vec"), HasSubstr("name = \"K\"")));
+                    HasSubstr("allowed_viewers = vec"), HasSubstr("name = \"K\""),
+                    HasSubstr("log_memory_limit = 2097152"),
+                    HasSubstr("minimum_incoming_canister_call_cycles = 3"),
+                    HasSubstr("snapshot_visibility = variant { public }"),
+                    HasSubstr("status_visibility = variant { controllers }")));
+  EXPECT_THAT(with_id("list_canister_snapshots", id, "", "stranger"), StartsWith("("));
   EXPECT_THAT(with_id("fetch_canister_logs", id, "", "viewer"), StartsWith("("));
   EXPECT_THAT(with_id("fetch_canister_logs", id, "", "stranger"), HasSubstr("MX512"));
   for (const std::string bad :
        {"compute_allocation = opt 101", "freezing_threshold = opt 18446744073709551616",
         "reserved_cycles_limit = opt 340282366920938463463374607431768211456",
-        "log_memory_limit = opt 1", "snapshot_visibility = opt variant { public }",
+        "log_memory_limit = opt 1",
+        "minimum_incoming_canister_call_cycles = opt 340282366920938463463374607431768211456",
         "environment_variables = opt vec { record { name = \"K\"; value = \"1\" }; record { name = "
         "\"K\"; value = \"2\" } }"}) {
     const auto reply = with_id("update_settings", id,
@@ -99,6 +109,81 @@ TEST_F(ManagementFlow, SettingsAreTakenWholeOrNotAtAll) {
             "()");
   EXPECT_THAT(status(id), HasSubstr("MX512"));
   EXPECT_THAT(with_id("canister_status", id, "", "viewer"), Not(HasSubstr(own)));
+}
+
+TEST_F(ManagementFlow, QueriesCallQueriesOnly) {
+  begin();
+  const auto id = make();
+  const auto argument =
+    encode("canister_status", "(record { canister_id = principal \"" + id + "\" })");
+  for (const auto& row : method_rows()) {
+    const std::string name{row.name};
+    const auto response = send_query(name, argument);
+    const auto* why = std::get_if<rejection>(&response.answer);
+    if (name == "canister_status") {
+      EXPECT_EQ(why, nullptr);
+    } else if (!type_of(name).is_query()) {
+      ASSERT_NE(why, nullptr) << name;
+      EXPECT_EQ(why->error_code, "MX536");
+      EXPECT_EQ(why->code, reject_code::canister_error);
+    }
+  }
+  EXPECT_THAT(text_of("canister_status", send_query("moxzi_device_read", "DIDL")),
+              StartsWith("5 MX536: "));
+  EXPECT_THAT(status(id), HasSubstr("status = variant { running }"));
+}
+
+TEST_F(ManagementFlow, AVersionThatIsSaidMustBeTheCallersAndIsKept) {
+  begin();
+  const auto id = make();
+  version = 7;
+  EXPECT_THAT(
+    with_id("update_settings", id, "settings = record {}; sender_canister_version = opt 6"),
+    AllOf(StartsWith("5 MX504: update_settings"), HasSubstr("is 6"), HasSubstr("at 7")));
+  EXPECT_THAT(with_id("uninstall_code", id, "sender_canister_version = opt 8"),
+              StartsWith("5 MX504: "));
+  EXPECT_EQ(with_id("update_settings", id,
+                    "settings = record { controllers = opt vec { principal \""
+                      + principal::of_actor("tester").to_text()
+                      + "\" } }; sender_canister_version = opt 7"),
+            "()");
+  EXPECT_THAT(with_id("canister_info", id, "num_requested_changes = opt 1"),
+              HasSubstr("canister_version = opt 7"));
+}
+
+TEST_F(ManagementFlow, AnInstalledCanisterSaysWhatItTakesUp) {
+  begin();
+  const auto id = make();
+  // custom section "icp:public kind" with the contents "x"
+  const auto module = R"(blob "\00asm\01\00\00\00\00\11\0ficp:public kindx")";
+  EXPECT_EQ(
+    with_id("install_code", id,
+            std::string{"mode = variant { install }; arg = blob \"\"; wasm_module = "} + module),
+    "()");
+  EXPECT_THAT(status(id), AllOf(HasSubstr("wasm_binary_size = 27"),
+                                HasSubstr("custom_sections_size = 5"), // kind, x
+                                HasSubstr("global_memory_size = 0")));
+  EXPECT_THAT(status(id), Not(HasSubstr("canister_history_size = 0")));
+}
+
+// Interface specification, "Hash of map": SHA-256 over the sorted pairs of hashes, here of one
+// pair.
+TEST_F(ManagementFlow, TheHistoryBeginsWithAHashOfTheEnvironment) {
+  begin();
+  const auto reply = ask(
+    "create_canister", "(record { settings = opt record { environment_variables = opt vec { record "
+                       "{ name = \"K\"; value = \"v\" } } } })");
+  const auto from = reply.find("principal \"") + 11;
+  const auto id = reply.substr(from, reply.find('"', from) - from);
+  byte_string pair;
+  for (const auto* text : {"K", "v"}) {
+    const auto sum = sha256(text);
+    pair += as_bytes(sum);
+  }
+  with_id("canister_info", id, "num_requested_changes = opt 1");
+  const auto sum = sha256(pair);
+  const auto& bytes = std::get<reply_value>(last.answer).argument;
+  EXPECT_NE(bytes.find(byte_string{as_bytes(sum)}), byte_string::npos);
 }
 
 TEST_F(ManagementFlow, ChunkedCodeNeedsTheRightHash) {
