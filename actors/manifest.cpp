@@ -140,6 +140,12 @@ result<void> check_distinct(const std::vector<manifest_actor>& actors, string_vi
     if (!ids.insert(id).second)
       return fail(manifest_errc::duplicate, "{}: two actors have the id {}", path, id);
   }
+  for (const auto& actor : actors) {
+    const auto id = actor.id.value_or(principal::of_actor(actor.name)).to_text();
+    if (actor.name != id && ids.contains(actor.name))
+      return fail(manifest_errc::duplicate, "{}: the name {} is another actor's principal", path,
+                  json_quote(actor.name));
+  }
   return {};
 }
 

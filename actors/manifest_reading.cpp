@@ -95,6 +95,9 @@ result<void> read_id(const json::object& object, const place& where, manifest_ac
   if (id->is_management())
     return fail(manifest_errc::bad_value, "{}: aaaaa-aa is the management canister's",
                 where.at("id").text());
+  if (*id == principal::anonymous())
+    return fail(manifest_errc::bad_value, "{}: 2vxsx-fae is who calls without a name",
+                where.at("id").text());
   out.id = *id;
   return {};
 }

@@ -1,11 +1,13 @@
 #include "actors/moxzid_options.hpp"
 
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include "actors/commands/command.hpp"
@@ -48,6 +50,11 @@ std::optional<std::string> read_listen(const std::string& text, std::string& add
     address = address.substr(1, address.size() - 2);
   }
   port = static_cast<uint16_t>(std::stoul(digits));
+  std::array<unsigned char, sizeof(in6_addr)> read;
+  if (inet_pton(AF_INET, address.c_str(), read.data()) != 1
+      && inet_pton(AF_INET6, address.c_str(), read.data()) != 1) {
+    return fmt::format("'{}' is no IP address to listen on", address);
+  }
   return std::nullopt;
 }
 

@@ -134,8 +134,10 @@ result<void> check_stable(const build_outcome& out, const build_outputs& outputs
     why.replace(at, now.size(), "this build");
   return fail(build_errc::incompatible,
               "{}\n{}: an upgrade from the last build would lose stable variables; nothing was "
-              "written. With --force it is built all the same (and can only be reinstalled)",
-              why, out.name);
+              "written. What it was compared with is {}, which that build wrote: if it never ran, "
+              "put back the one of the build that did, or delete it. With --force it is built all "
+              "the same (and can only be reinstalled)",
+              why, out.name, out.most);
 }
 
 result<void> write_outputs(const build_outputs& outputs, const build_outcome& paths) {

@@ -157,7 +157,7 @@ function render(diagnostic, options, texts) {
   const file = diagnostic.source ? path.join(path.dirname(options.file), diagnostic.source)
                                  : options.file;
   const severity = diagnostic.severity === 1 ? 'error' : 'warning';
-  const message = diagnostic.message.trimEnd();
+  const message = diagnostic.message.trimEnd() + hint_for(diagnostic);
   if (options.format === 'json')
     return JSON.stringify({file, line: start.line + 1, column: start.character + 1,
                            end_line: end.line + 1, end_column: end.character + 1, severity,
@@ -167,6 +167,14 @@ function render(diagnostic, options, texts) {
   if (options.format === 'plain') return plain;
   const text = texts.get(path.normalize(diagnostic.source || ''));
   return plain + (text === undefined ? '' : excerpt(text, start, end));
+}
+
+// What the compiler cannot know: how packages are found here.
+function hint_for(diagnostic) {
+  const missing = /^package "(.*)" not defined/.exec(diagnostic.message);
+  if (!missing) return '';
+  const newer = missing[1] === 'base' ? '; "mo:core/…" is built in and took its place' : '';
+  return ` (say where it lies: --package ${missing[1]} DIR, or in mops.toml${newer})`;
 }
 
 // The line with what is meant marked below it. Columns count bytes of UTF-8.

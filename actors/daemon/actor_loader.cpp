@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "actors/build/files.hpp"
+#include "actors/candid/decode.hpp"
 #include "actors/candid/did_parser.hpp"
 #include "actors/candid/encode.hpp"
 #include "actors/candid/json.hpp"
@@ -24,13 +25,16 @@ error refused(const manifest_actor& entry, std::string_view why) {
 }
 
 // How many methods the interface has: the manifest's, else the module's own; the exported ones
-// where there is none.
+// where there is none. What an interface speaks of must be there.
 result<size_t> count_methods(const loaded_actor& actor) {
   const auto* section = actor.code.code->find_metadata(did_section);
   if (!actor.did && section == nullptr) return actor.code.code->methods().size();
   const auto origin = actor.entry.did.value_or(actor.entry.wasm + " (" + did_section + ")");
   auto json = json_interface::make(actor.did ? *actor.did : section->contents, origin);
   if (!json) return json.error();
+  for (const auto& method : (*json)->methods())
+    if (!actor.code.code->find_method(method))
+      return fail(host_errc::bad_interface, "{}: the module has no method '{}'", origin, method);
   return (*json)->methods().size();
 }
 
@@ -48,9 +52,15 @@ result<candid::tuple_type> init_types(const loaded_actor& actor) {
 
 result<byte_string> start_argument(const loaded_actor& actor) {
   const auto& entry = actor.entry;
-  if (!entry.args_text && !entry.args_json) return entry.args.value_or(byte_string{"DIDL\0\0", 6});
+  if (!entry.args_text && !entry.args_json && !entry.args) return byte_string{"DIDL\0\0", 6};
   auto types = init_types(actor);
   if (!types) return types.error();
+  if (entry.args) {
+    // What a module takes that says nothing of it is its own affair.
+    const bool is_known = actor.did || actor.code.code->find_metadata(did_section) != nullptr;
+    if (auto read = candid::decode(*entry.args, *types); is_known && !read) return read.error();
+    return *entry.args;
+  }
   auto values = entry.args_text ? candid::text_to_values(*types, *entry.args_text)
                                 : candid::json_to_values(*types, *entry.args_json);
   if (!values) return values.error();
@@ -96,7 +106,10 @@ result<loaded_actor> finish_actor(const manifest_actor& entry, prepared_code cod
   actor.methods = *methods;
   auto argument = start_argument(actor);
   if (!argument)
-    return refused(entry, fmt::format("{}: {}", entry.args_json ? "args_json" : "args",
+    return refused(entry, fmt::format("{}: {}",
+                                      entry.args_json ? "args_json"
+                                      : entry.args    ? "args_hex"
+                                                      : "args",
                                       argument.error().message));
   actor.install_argument = *std::move(argument);
   return actor;
@@ -119,6 +132,12 @@ lifecycle::settings_change settings_of(const manifest_actor& entry, const host_d
     if (name.size() <= limits::environment_bytes_max) out.environment->emplace(name, value);
   }
   return out;
+}
+
+result<void> check_settings(const manifest_actor& entry, const host_defaults& defaults) {
+  const auto fault = lifecycle::fault_of(settings_of(entry, defaults));
+  if (fault.empty()) return {};
+  return refused(entry, fault);
 }
 
 create_actor creation_of(const loaded_actor& actor, const host_defaults& defaults) {

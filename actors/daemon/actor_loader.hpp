@@ -59,6 +59,9 @@ result<loaded_actor> load_actor(const manifest_actor& entry, wasm_factory& facto
 /// these, as many as an actor may have.
 lifecycle::settings_change settings_of(const manifest_actor& entry, const host_defaults& defaults);
 
+/// Can the actor be made with these settings?
+result<void> check_settings(const manifest_actor& entry, const host_defaults& defaults);
+
 /// The request that makes the actor, without token and whom to answer.
 create_actor creation_of(const loaded_actor& actor, const host_defaults& defaults);
 

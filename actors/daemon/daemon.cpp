@@ -232,6 +232,7 @@ result<void> node::load() {
   factory_ = std::make_unique<wasm_factory>(std::move(making));
   defaults_ = {options_.balance, options_.controllers, public_ids(*manifest)};
   for (const auto& entry : manifest->actors) {
+    if (auto good = check_settings(entry, defaults_); !good) return good;
     auto actor = load_actor(entry, *factory_);
     if (!actor) return actor.error();
     loaded_.push_back(*std::move(actor));

@@ -14,6 +14,20 @@ namespace moxzi::actors {
 
 namespace {
 
+// The engine's texts have a cause a line.
+std::string in_one_line(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (line.empty() || line == "Caused by:") continue;
+    if (!out.empty()) out += ": ";
+    out += line;
+  }
+  return out;
+}
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool has_sanitizer = true; // they want the signal handlers for themselves
 #else
@@ -236,7 +250,8 @@ result<std::shared_ptr<const compiled_module>> wasm_engine::compile(byte_view wa
   error_ptr refused{wasmtime_module_new(parts_->engine.get(), as_bytes(prepared->code),
                                         prepared->code.size(), &module)};
   if (refused)
-    return fail(wasm_errc::invalid_module, "the module is not valid: {}", text_of(refused.get()));
+    return fail(wasm_errc::invalid_module, "the module is not valid: {}",
+                in_one_line(text_of(refused.get())));
   parts->module.reset(module);
   auto linked = link(std::move(parts));
   if (!linked) return linked.error();

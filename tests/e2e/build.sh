@@ -135,6 +135,9 @@ expect_contains "two of them" "error [M0194]" "$output"
 expect_status "a flag that it does not know" 1 moxzi build src/callee.mo --moc-flag=--nope
 expect "a flag that it does not know" "--moc-flag: unknown option '--nope'." "$output"
 expect_status "both" 2 moxzi build src/callee.mo --release --debug
+printf 'import Nat "mo:base/Nat"; persistent actor { }\n' > older.mo
+expect_status "a package that is not here" 1 moxzi build older.mo
+expect_contains "a package that is not here" "--package base DIR" "$output"
 
 # Stable variables must live on.
 printf 'persistent actor { var total : Nat = 0; public func f() : async Nat { total } }\n' > keep.mo
@@ -145,6 +148,7 @@ printf 'persistent actor { var total : Text = ""; public func f() : async Text {
 expect_status "a version that loses data" 1 moxzi build keep.mo
 expect_contains "a version that loses data" "[M0170]" "$output"
 expect_contains "what to do" "--force" "$output"
+expect_contains "what it was compared with" "compared with is keep.most" "$output"
 expect "nothing was written" "$before" "$(sha256sum keep.wasm)"
 expect_status "by force" 0 moxzi build keep.mo --force
 expect_status "moxzi upgrade-check" 1 moxzi upgrade-check old.most keep.most

@@ -193,6 +193,36 @@ def check(folder):
     folder.write("actors.json", json.dumps(wrong))
     code, text = run()
     assert code == 1 and "args_json: args[0].first: " in text, text
+    # What a start would refuse is refused here, too.
+    controllers = ["2vxsx-fae"] * 11
+    for change, reason in (({"env": {"K" * 129: "v"}}, "128 bytes"),
+                           ({"env": {f"K{i}": "v" for i in range(21)}}, "at most 20"),
+                           ({"controllers": controllers}, "at most 10"),
+                           ({"args_json": None, "args_hex": "00"}, "args_hex: ")):
+        wrong = json.loads(json.dumps(MANIFEST))
+        wrong["actors"][0].update(change)
+        wrong["actors"][0] = {k: v for k, v in wrong["actors"][0].items() if v is not None}
+        folder.write("actors.json", json.dumps(wrong))
+        code, text = run()
+        assert code == 1 and reason in text and text.count("\n") == 1, (change, text)
+    folder.write("more.did", "service : { nothing : () -> () }")
+    wrong = json.loads(json.dumps(MANIFEST))
+    wrong["actors"][0]["did"] = "more.did"
+    folder.write("actors.json", json.dumps(wrong))
+    code, text = run()
+    assert code == 1 and "the module has no method 'nothing'" in text, text
+    assert run("-l", "300.1.1.1:70")[0] == 2
+    # A module that is none, in one line.
+    folder.write("broken.wasm", "")
+    with open(os.path.join(folder.path, "broken.wasm"), "wb") as file, \
+            open(os.path.join(folder.path, "counter.wasm"), "rb") as sound:
+        module = bytearray(sound.read())
+        middle = len(module) // 2
+        module[middle:middle + 64] = b"\xff" * 64
+        file.write(module)
+    folder.write("actors.json", json.dumps(["broken.wasm"]))
+    code, text = run()
+    assert code == 1 and text.count("\n") == 1, text
     folder.write("actors.json", json.dumps(MANIFEST))
 
 

@@ -50,11 +50,11 @@ TEST(manifest, an_actor_of_the_map_may_be_called_as_a_key_of_the_full_shape) {
 }
 
 TEST(manifest, keeps_id_arguments_and_device) {
-  auto m = parse_manifest(R"({"actors": [{"wasm": "a.wasm", "id": "2vxsx-fae",
+  auto m = parse_manifest(R"({"actors": [{"wasm": "a.wasm", "id": "rwlgt-iiaaa-aaaaa-aaaaa-cai",
                               "args_hex": "4449444C0000"}], "device": {"kind": "burn:cpu"}})",
                           "actors.json");
   ASSERT_TRUE(m) << m.error().message;
-  EXPECT_EQ(m->actors[0].id, principal::anonymous());
+  EXPECT_EQ(m->actors[0].id, *principal::from_text("rwlgt-iiaaa-aaaaa-aaaaa-cai"));
   EXPECT_EQ(m->actors[0].args, (byte_string{"DIDL\0\0", 6}));
   EXPECT_EQ(m->device, "burn:cpu");
 }
@@ -100,6 +100,10 @@ TEST(manifest, refuses_values_that_cannot_be) {
   EXPECT_THAT(one(R"("env": {"A": 1})"), HasSubstr("[0].env.A: a string belongs here"));
   EXPECT_THAT(one(R"("start": 1)"), HasSubstr("[0].start: true or false belongs here"));
   EXPECT_THAT(one(R"("queries": {"anon": true})"), HasSubstr("unknown key \"anon\""));
+  EXPECT_THAT(one(R"("id": "2vxsx-fae")"), HasSubstr("[0].id: 2vxsx-fae is who calls without"));
+  EXPECT_THAT(
+    reading(R"({"a": "a.wasm", ")" + principal::of_actor("a").to_text() + R"(": "b.wasm"})"),
+    HasSubstr("is another actor's principal"));
 }
 
 TEST(manifest, an_unknown_key_is_named_with_the_nearest_known_one) {
@@ -140,9 +144,9 @@ TEST(manifest, text_that_is_no_json_is_refused_with_its_position) {
 TEST(manifest, two_actors_of_one_name_or_id_are_refused) {
   EXPECT_EQ(reading(R"(["a.wasm", "b/a.wasm"])"), "actors.json: two actors are called \"a\"");
   EXPECT_EQ(reading(R"({"a": "a.wasm", "a": "b.wasm"})"), "actors.json: a: the key is here twice");
-  EXPECT_THAT(reading(R"([{"name": "a", "wasm": "a", "id": "2vxsx-fae"},
-                          {"name": "b", "wasm": "b", "id": "2vxsx-fae"}])"),
-              HasSubstr("two actors have the id 2vxsx-fae"));
+  EXPECT_THAT(reading(R"([{"name": "a", "wasm": "a", "id": "rwlgt-iiaaa-aaaaa-aaaaa-cai"},
+                          {"name": "b", "wasm": "b", "id": "rwlgt-iiaaa-aaaaa-aaaaa-cai"}])"),
+              HasSubstr("two actors have the id rwlgt-iiaaa-aaaaa-aaaaa-cai"));
 }
 
 TEST(manifest, an_id_is_a_principal_of_its_own) {
@@ -178,9 +182,10 @@ TEST(manifest, an_update_keeps_every_other_byte) {
             "[\n\t\"a.wasm\",\n\t{\"name\": \"letters\", \"wasm\": \"letters.wasm\", \"did\": "
             "\"letters.did\"}\n]");
   EXPECT_EQ(updating(R"(["letters.wasm"])"), R"(["letters.wasm"])");
-  EXPECT_EQ(updating(R"({"actors":[{"wasm":"old/letters.wasm","id":"2vxsx-fae"}],"version":1})"),
-            R"({"actors":[{"wasm":"letters.wasm","id":"2vxsx-fae", "did": "letters.did"}],)"
-            R"("version":1})");
+  const std::string id = R"("id":"rwlgt-iiaaa-aaaaa-aaaaa-cai")";
+  EXPECT_EQ(updating(R"({"actors":[{"wasm":"old/letters.wasm",)" + id + R"(}],"version":1})"),
+            R"({"actors":[{"wasm":"letters.wasm",)" + id
+              + R"(, "did": "letters.did"}],"version":1})");
   EXPECT_EQ(updating(R"({"actors": [ ]})"),
             R"({"actors": [{"name": "letters", "wasm": "letters.wasm", "did": "letters.did"}]})");
 }
