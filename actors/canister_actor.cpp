@@ -9,6 +9,7 @@
 #include "actors/candid/text.hpp"
 #include "actors/harden.hpp"
 #include "actors/http_status.hpp"
+#include "actors/stable_types.hpp"
 
 namespace moxzi::actors {
 
@@ -306,7 +307,20 @@ void canister_state::answer_change(change_answer what) {
   const auto asked = std::move(at->second);
   asked_.erase(at);
   if (auto* status = std::get_if<lifecycle::status>(&what.answer)) status->name = setup_->name;
+  if (auto* why = std::get_if<rejection>(&what.answer)) explain_upgrade(asked, *why);
   report(asked, std::move(what.answer));
+}
+
+// The compiler's run time only says that they do not fit.
+void canister_state::explain_upgrade(const manage_actor& asked, rejection& why) const {
+  constexpr char section[] = "motoko:stable-types";
+  if (!asked.code || !code_ || why.message.find("Memory-incompatible") == std::string::npos) return;
+  const auto* before = code_->find_metadata(section);
+  const auto* after = asked.code->code->find_metadata(section);
+  if (before == nullptr || after == nullptr) return;
+  if (const auto text = stable_differences(before->contents, after->contents); !text.empty()) {
+    why.message += fmt::format(" (stable variables: {})", text);
+  }
 }
 
 void canister_state::report(const manage_actor& what, lifecycle::answer answer) {

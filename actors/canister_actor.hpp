@@ -90,6 +90,8 @@ private:
   void act(core_effects effects);
   void answer(std::vector<call_response> answers, std::vector<persist::record> records);
   void answer_change(change_answer what);
+  /// Says which stable variables kept the new code from taking over.
+  void explain_upgrade(const manage_actor& asked, rejection& why) const;
   void report(const manage_actor& what, lifecycle::answer answer);
   /// Reads the interface of code that is new.
   void follow_code();

@@ -225,6 +225,13 @@ void canister_core::change(const lc::change_settings& what, change_input& input,
   if (auto fault = fault_of(wanted); !fault.empty()) {
     return refuse_change(input, "MX408", "cannot be set so: " + fault, out);
   }
+  // No update could run any more, the one that would raise it again among them.
+  if (const auto limit = wanted.wasm_memory_limit.value_or(0); limit != 0 && limit < heap_bytes_) {
+    return refuse_change(
+      input, "MX539",
+      fmt::format("has a heap of {} bytes already; its limit cannot be {}", heap_bytes_, limit),
+      out);
+  }
   record_change(input);
   lc::apply(wanted, settings_);
   if (wanted.controllers) note_change(lc::change::kind::controllers, input);
@@ -292,7 +299,10 @@ void canister_core::change(const lc::take_snapshot& what, change_input& input, c
     return refuse_change(input, "MX305", "has no such snapshot", out);
   }
   if (!what.replace && snapshots_.size() >= limits::snapshots_max) {
-    return refuse_change(input, "MX305", fmt::format("has {} snapshots already", snapshots_.size()),
+    return refuse_change(input, "MX408",
+                         fmt::format("has {} snapshots already; delete one, or name the one that "
+                                     "the new one replaces",
+                                     snapshots_.size()),
                          out);
   }
   begin_change_execution(entry_kind::take_snapshot, std::move(input), {}, out);
@@ -355,7 +365,6 @@ void canister_core::finish_new_code(const change_input& change, execution_output
   install_failure_.clear();
   timer_ns_ = 0;
   task_retry_ns_ = 0;
-  low_memory_ = low_hook::off;
   if (!is_upgrade) certified_.clear();
   next_beat_ns_ = time_ns_ + limits::heartbeat_interval_ns;
   if (load != nullptr) {

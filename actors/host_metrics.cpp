@@ -56,11 +56,12 @@ call_outcome outcome_of(const call_answer& answer) noexcept {
   const auto* why = std::get_if<rejection>(&answer);
   if (why == nullptr) return call_outcome::replied;
   if (why->code == reject_code::canister_reject) return call_outcome::rejected;
-  // MX50x and MX52x are traps and broken promises of code that ran; the others never did.
+  // These are traps and broken promises of code that ran; the others never did.
   const auto code = std::string_view{why->error_code}.substr(0, 4);
   const bool has_run = code == "MX50" || code == "MX51" || code == "MX52";
   const bool was_stopped = why->error_code == "MX508" || why->error_code == "MX509";
-  return has_run && !was_stopped ? call_outcome::trapped : call_outcome::refused;
+  const bool is_full = why->error_code == "MX539"; // its heap's limit
+  return (has_run && !was_stopped) || is_full ? call_outcome::trapped : call_outcome::refused;
 }
 
 class host_metrics::registry {

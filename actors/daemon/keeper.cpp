@@ -28,6 +28,24 @@ void refuse(const net::node_request& what, const rejection& why) {
   what.sink->answer(http_refusal(why));
 }
 
+const char* word_of(net::node_question what) noexcept {
+  using q = net::node_question;
+  switch (what) {
+    case q::upgrade:
+      return "upgrade";
+    case q::reinstall:
+      return "reinstall";
+    case q::stop:
+      return "stop";
+    case q::start:
+      return "start";
+    case q::topup:
+      return "topup";
+    default:
+      return "question";
+  }
+}
+
 rejection no_section(const std::string& name) {
   return rejected(reject_code::destination_invalid, "MX306",
                   fmt::format("the actor's module has no section '{}' that may be read", name));
@@ -170,13 +188,13 @@ void keeper_state::tell_logs(const request_ptr& what, const principal& id) {
 
 void keeper_state::command(const request_ptr& what, const principal& id) {
   using q = net::node_question;
-  const auto done = [what](std::string page) {
-    return [what, page = std::move(page)](lifecycle::answer& answer) {
-      if (const auto* why = std::get_if<rejection>(&answer)) return refuse(*what, *why);
-      answer_json(*what, page);
+  const auto done = [this, what](std::string page) {
+    return [this, what, page = std::move(page)](lifecycle::answer& answer) {
+      if (const auto* why = std::get_if<rejection>(&answer)) return fail_command(what, *why);
+      end_command(what, page);
     };
   };
-  setup_.log->info("command what={} actor={} local={}", static_cast<int>(what->what), what->actor,
+  setup_.log->info("command what={} actor={} local={}", word_of(what->what), what->actor,
                    what->is_local);
   switch (what->what) {
     case q::stop:
@@ -190,19 +208,30 @@ void keeper_state::command(const request_ptr& what, const principal& id) {
   }
 }
 
+void keeper_state::end_command(const request_ptr& what, byte_string page) {
+  setup_.log->info("command_done what={} actor={}", word_of(what->what), what->actor);
+  answer_json(*what, std::move(page));
+}
+
+void keeper_state::fail_command(const request_ptr& what, const rejection& why) {
+  setup_.log->warn("command_failed what={} actor={} error_code={} reason={}", word_of(what->what),
+                   what->actor, why.error_code, json_quote(why.message));
+  refuse(*what, why);
+}
+
 // These cycles come from nowhere: that is for the actor's controllers.
 void keeper_state::top_up(const request_ptr& what, const principal& id) {
   cycles amount;
   for (const char digit : what->cycles)
     amount.value = amount.value * 10 + static_cast<unsigned>(digit - '0');
   const auto deposit = [this, what, id, amount](lifecycle::answer& allowed) {
-    if (const auto* why = std::get_if<rejection>(&allowed)) return refuse(*what, *why);
+    if (const auto* why = std::get_if<rejection>(&allowed)) return fail_command(what, *why);
     ask(id, true, lifecycle::deposit{amount}, [this, what, id](lifecycle::answer& answer) {
-      if (const auto* why = std::get_if<rejection>(&answer)) return refuse(*what, *why);
-      ask(id, true, lifecycle::read_status{}, [what](lifecycle::answer& now) {
+      if (const auto* why = std::get_if<rejection>(&answer)) return fail_command(what, *why);
+      ask(id, true, lifecycle::read_status{}, [this, what](lifecycle::answer& now) {
         if (const auto* status = std::get_if<lifecycle::status>(&now))
-          return answer_json(*what, fmt::format(R"({{"cycles":"{}"}})", decimal(status->balance)));
-        refuse(*what, std::get<rejection>(now));
+          return end_command(what, fmt::format(R"({{"cycles":"{}"}})", decimal(status->balance)));
+        fail_command(what, std::get<rejection>(now));
       });
     });
   };
@@ -213,26 +242,27 @@ void keeper_state::top_up(const request_ptr& what, const principal& id) {
 void keeper_state::install_again(const request_ptr& what, const principal& id) {
   const auto* known = find(id);
   if (known == nullptr)
-    return refuse(*what, rejected(reject_code::destination_invalid, "MX302",
-                                  fmt::format("actor '{}' is not in the manifest, so there is no "
-                                              "file to install it from",
-                                              what->actor)));
+    return fail_command(what, rejected(reject_code::destination_invalid, "MX302",
+                                       fmt::format("actor '{}' is not in the manifest, so there is "
+                                                   "no file to install it from",
+                                                   what->actor)));
   const bool is_upgrade = what->what == net::node_question::upgrade;
   const auto put = [this, what, is_upgrade](const result<loaded_actor>& actor) {
     if (!actor)
-      return refuse(*what, rejected(reject_code::canister_error, "MX505", actor.error().message));
+      return fail_command(what,
+                          rejected(reject_code::canister_error, "MX505", actor.error().message));
     const auto mode =
       is_upgrade ? lifecycle::install_mode::upgrade : lifecycle::install_mode::reinstall;
-    install(*actor, mode, what->is_local, [what, actor = *actor](lifecycle::answer& answer) {
-      if (const auto* why = std::get_if<rejection>(&answer)) return refuse(*what, *why);
-      answer_json(
-        *what, fmt::format(R"({{"module_hash":"{}"}})", to_hex(as_bytes(actor.code.code->hash()))));
+    install(*actor, mode, what->is_local, [this, what, actor = *actor](lifecycle::answer& answer) {
+      if (const auto* why = std::get_if<rejection>(&answer)) return fail_command(what, *why);
+      const auto hash = actor.code.code->hash();
+      end_command(what, fmt::format(R"({{"module_hash":"{}"}})", to_hex(as_bytes(hash))));
     });
   };
   // Who may not do it learns that before a file is read.
   ask(id, what->is_local, lifecycle::read_status{},
       [this, what, entry = known->entry, put](lifecycle::answer& allowed) {
-        if (const auto* why = std::get_if<rejection>(&allowed)) return refuse(*what, *why);
+        if (const auto* why = std::get_if<rejection>(&allowed)) return fail_command(what, *why);
         load(entry, put);
       });
 }

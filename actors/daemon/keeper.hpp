@@ -93,6 +93,9 @@ private:
   void tell_did(const request_ptr& what, const principal& id);
   void tell_logs(const request_ptr& what, const principal& id);
   void command(const request_ptr& what, const principal& id);
+  /// Ends a command, and says so in the log.
+  void end_command(const request_ptr& what, byte_string page);
+  void fail_command(const request_ptr& what, const rejection& why);
   void top_up(const request_ptr& what, const principal& id);
   void install_again(const request_ptr& what, const principal& id);
   void reload();

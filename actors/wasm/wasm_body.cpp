@@ -355,6 +355,10 @@ void wasm_body::conclude(std::optional<trap> why) {
   output.instructions = state_.instructions();
   if (!why && output.instructions > input.instructions_max)
     why = trap{"MX522", state_.limit_text()};
+  // Code that stands on the heap of the old one can find it above the limit.
+  if (!why && now_.heap && !is_discarded(input.kind) && now_.heap->size() > input.heap_bytes_max)
+    why = trap{"MX539", fmt::format("the heap has {} bytes and may have {}", now_.heap->size(),
+                                    input.heap_bytes_max)};
   if (why) {
     execution_output failed;
     failed.trapped = std::move(why);

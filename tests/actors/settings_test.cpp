@@ -74,6 +74,37 @@ TEST(Settings, LittleMemoryIsToldOnceEachTimeItHappens) {
   EXPECT_EQ(alice.records.back().kind, persist::record_kind::low_memory);
 }
 
+// Interface specification, update_settings: |wasm_memory| <= New_wasm_memory_limit.
+TEST(Settings, AHeapLimitBelowTheHeapIsRefused) {
+  core_driver alice{"alice", owned()};
+  alice.body.heap_bytes = 1'000;
+  alice.install();
+  lc::change_settings change;
+  change.what.wasm_memory_limit = 999;
+  EXPECT_THAT(alice.change(alice.ask(change)), StartsWith("MX539: "));
+  EXPECT_EQ(alice.answer(alice.request("get")), "reply: 0");
+  change.what.wasm_memory_limit = 1'000;
+  EXPECT_EQ(alice.change(alice.ask(change)), "done");
+  change.what.wasm_memory_limit = 0;
+  EXPECT_EQ(alice.change(alice.ask(change)), "done");
+}
+
+TEST(Settings, LittleMemoryIsNotToldAgainByAnUpgrade) {
+  core_driver alice{"alice", owned()};
+  alice.body.entries = {entry_kind::low_memory};
+  alice.body.heap_bytes = 900;
+  alice.install();
+  lc::change_settings change;
+  change.what.wasm_memory_limit = 1'000;
+  change.what.wasm_memory_threshold = 101;
+  alice.ask(change);
+  EXPECT_EQ(alice.records.back().kind, persist::record_kind::low_memory);
+  const auto executions = alice.body.seen.size();
+  alice.install("add 0", lifecycle::install_mode::upgrade);
+  EXPECT_EQ(alice.body.seen.size(), executions + 1);
+  expect_replays(alice);
+}
+
 TEST(Settings, LittleMemoryIsToldAlsoWhenTheSettingMakesItSo) {
   core_driver alice{"alice", owned()};
   alice.body.entries = {entry_kind::low_memory};

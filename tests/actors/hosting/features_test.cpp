@@ -112,6 +112,8 @@ TEST_F(Features, TheHeapIsLimitedAndLittleMemoryIsTold) {
   EXPECT_EQ(update("hold", "[5000000]"), "[5000000]");
   expect_soon("lowered", "[1]");
   EXPECT_THAT(update("hold", "[20000000]"), HasSubstr("MX539"));
+  change.what.wasm_memory_limit = 1u << 20;
+  EXPECT_EQ(brief(manage(id, change)), "MX539");
   EXPECT_EQ(query("features", "lowered"), "[1]");
   expect_replays("features");
 }

@@ -28,6 +28,7 @@ TEST(host_metrics, an_outcome_is_what_became_of_the_call) {
   EXPECT_EQ(of(reject_code::canister_reject, "MX406"), call_outcome::rejected);
   EXPECT_EQ(of(reject_code::canister_error, "MX503"), call_outcome::trapped);
   EXPECT_EQ(of(reject_code::canister_error, "MX522"), call_outcome::trapped);
+  EXPECT_EQ(of(reject_code::canister_error, "MX539"), call_outcome::trapped);
   EXPECT_EQ(of(reject_code::canister_error, "MX508"), call_outcome::refused);
   EXPECT_EQ(of(reject_code::canister_error, "MX536"), call_outcome::refused);
   EXPECT_EQ(of(reject_code::sys_transient, "MX201"), call_outcome::refused);
