@@ -101,6 +101,7 @@ private:
 
   void satisfy(const split_need& need) {
     const auto x = need.what;
+    if (out_.places[x].how == placed::sharded && !need.shards) return gather(x, need.origin);
     if (out_.places[x].how != placed::partial) return;
     if (!need.shards) return reduce(x, need.origin);
     send(collective_kind::reduce_scatter, x, need.origin, elements(x));
@@ -133,7 +134,8 @@ private:
       default:
         break;
     }
-    // What is kept in shares is put together where it is read first.
+    if (keep_shares(i)) return;
+    // Else what is kept in shares is put together where it is read first.
     for (auto x : what.operands)
       if (x != no_register && out_.places[x].how == placed::sharded) gather(x, origin);
     if (keep_partial(i)) return;
@@ -147,6 +149,42 @@ private:
     }
     out_.places[i] = chosen.result;
     joint(i);
+  }
+
+  /// Element by element, shares make shares; a sum over all of them is a sum of terms.
+  bool keep_shares(reg i) {
+    const auto& what = code_.code[i];
+    const auto n = static_cast<int64_t>(how_.devices);
+    const auto in_shares = [&](reg x) {
+      return x != no_register && out_.places[x].how == placed::sharded && !whole_[x];
+    };
+    if (what.operands.empty()
+        || !std::any_of(what.operands.begin(), what.operands.end(), in_shares))
+      return false;
+    const auto share = [&](reg x) {
+      const auto all = std::max<int64_t>(elements(x), 1);
+      return static_cast<double>((all + n - 1) / n) / static_cast<double>(all);
+    };
+    if (what.id == op::sum && elements(i) == 1) {
+      out_.places[i] = {placed::partial};
+      out_.shares[i] = share(what.operands[0]);
+      return true;
+    }
+    const bool each = find_row(what.id)->runs == row_runs::pointwise || what.id == op::cast;
+    if (!each || find_row(what.id)->writes != row_writes::nothing) return false;
+    for (auto x : what.operands) {
+      if (x == no_register) continue;
+      const auto how = out_.places[x].how;
+      const bool same =
+        (in_shares(x) || how == placed::whole) && code_.types[x].dims == code_.types[i].dims;
+      const bool number = elements(x) == 1 && (how == placed::whole || how == placed::partial);
+      if (!same && !number) return false;
+    }
+    for (auto x : what.operands)
+      if (x != no_register) reduce(x, code_.origins[i]);
+    out_.places[i] = {placed::sharded};
+    out_.shares[i] = share(i);
+    return true;
   }
 
   bool linear(op id) const {

@@ -68,6 +68,25 @@ TEST(split, sends_nothing_for_what_is_whole) {
   for (auto& one : out.places) EXPECT_EQ(one, placement{});
 }
 
+TEST(split, computes_element_by_element_in_shares) {
+  environment where;
+  where.parameters = {{"w", f32({6, 2})}};
+  program code{testing::param("w"),
+               {op::square, {0}, {}},
+               {op::sum, {1}, {{}, {}}},
+               {op::mul, {1, 2}, {}},
+               {op::relu, {0}, {}}};
+  auto made = check(code, where);
+  ASSERT_TRUE(made) << made.error().message;
+  split_request how{2, {}, {{"w", {placed::sharded}}}, {}, {{2, 0}, {3, 0}}};
+  auto out = split_over(*made, how);
+  // The sum of squares is one number; what all devices need is put together, the rest is not.
+  EXPECT_EQ(sent(out), "all-reduce 1, all-gather 12");
+  EXPECT_EQ(out.places[1], (placement{placed::sharded}));
+  EXPECT_EQ(out.places[4], (placement{placed::sharded}));
+  EXPECT_EQ(out.shares[1], 0.5);
+}
+
 TEST(split, puts_sharded_parameters_together_and_shares_their_gradients_out) {
   auto made = differentiate(letters_like(6), 7, {"w1", "w2"});
   split_request how{3, {along(0), along(0)}, {}, {}, {}};

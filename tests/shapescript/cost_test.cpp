@@ -141,9 +141,9 @@ TEST(cost, of_a_gradient_that_is_given_lies_as_its_parameter) {
                               "    h, n = clip_norm(g, max=1.0)\n"
                               "    return n\n";
   EXPECT_EQ((costed{"devices cpu[0 1]\n" + program, "norm"}.lines()), "");
-  // In shares it is put together where it is read.
+  // In shares its squares are summed where they are.
   EXPECT_EQ((costed{"devices cpu[0 1]\n    shard params\n" + program, "norm"}.lines()),
-            "7: all-gather of g.w: 12 f32 values, 48 bytes per step\n");
+            "7: all-reduce of `clip_norm(g, max=1.0)`: 1 f32 value, 4 bytes per step\n");
 }
 
 TEST(cost, says_why_there_are_no_figures) {
