@@ -332,6 +332,9 @@ void canister_state::follow_code() {
   code_ = core_->code();
   json_ = nullptr;
   if (!code_) return;
+  if (meters_) {
+    for (const auto& [method, _] : code_->methods()) meters_->know(method);
+  }
   const auto* section = code_->find_metadata("candid:service");
   if (!did_ && section == nullptr) return;
   auto read = json_interface::make(did_ ? *did_ : section->contents, setup_->name);

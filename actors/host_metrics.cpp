@@ -136,6 +136,10 @@ public:
     // nop
   }
 
+  void know(std::string_view method) override {
+    if (counters_.size() < limits::metric_methods_max) counters_.try_emplace(std::string{method});
+  }
+
   void answered(std::string_view method, call_outcome outcome) override {
     // A name that is no method's is anybody's invention.
     if (outcome == call_outcome::refused && !counters_.contains(method)) method = other;

@@ -25,6 +25,8 @@ call_outcome outcome_of(const call_answer& answer) noexcept;
 class actor_meters {
 public:
   virtual ~actor_meters() = default;
+  /// The actor's code has this method: refused calls of it count under its name.
+  virtual void know(std::string_view method) = 0;
   /// A call of `method` was answered.
   virtual void answered(std::string_view method, call_outcome outcome) = 0;
   /// An execution has ended.

@@ -69,7 +69,13 @@ TEST(host_metrics, the_number_of_labels_is_bounded_whatever_is_called) {
   auto text = metrics.text({}, {});
   EXPECT_EQ(count_of(text, "moxzi_messages_total{"), 1u);
   EXPECT_THAT(text, HasSubstr(R"({actor="a",method="other",outcome="refused"} 10000)"));
-  for (int i = 0; i < 1'000; ++i) a->answered("m" + std::to_string(i), call_outcome::replied);
+  a->know("there");
+  a->answered("there", call_outcome::refused);
+  EXPECT_THAT(metrics.text({}, {}), HasSubstr(R"({actor="a",method="there",outcome="refused"} 1)"));
+  for (int i = 0; i < 1'000; ++i) {
+    a->know("k" + std::to_string(i));
+    a->answered("m" + std::to_string(i), call_outcome::replied);
+  }
   for (int i = 0; i < 3'000; ++i)
     metrics.meters_of("actor" + std::to_string(i))->answered("f", call_outcome::replied);
   text = metrics.text({}, {});
