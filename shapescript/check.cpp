@@ -26,7 +26,7 @@ checked analyze(const source& text, const program_loader& load) {
 
 checker::checker(const source& text, const program_loader& load, bool records)
     : load_(load), records_all_(records) {
-  load_module(text);
+  loaded_[text.name()] = load_module(text);
 }
 
 checked checker::run() {
@@ -45,6 +45,7 @@ checked checker::run() {
   for (uint32_t f = 0; f < functions_.size(); ++f) check_body(f);
   check_model_sizes();
   place_functions();
+  report_imports();
   checked result;
   result.diagnostics = std::move(modules_[0]->program.diagnostics);
   for (auto& one : out_) result.diagnostics.push_back(std::move(one));
@@ -66,10 +67,11 @@ diagnostic& checker::report(const char* code, span where, std::string message, s
   d.message = std::move(message);
   d.labels.push_back({where, std::move(label), true});
   if (d.level == severity::error) has_errors_here_ = true;
-  // What is wrong in an imported file is that file's own report; warnings would mislead where
-  // parts of the program could not be read.
+  // What is wrong in an imported file is that file's own report, named at the import; warnings
+  // would mislead where parts of the program could not be read.
   const bool hide = module_ != 0 || (d.level == severity::warning && lenient());
   if (hide) {
+    if (d.level == severity::error) broken_.try_emplace(module_, d);
     hidden_ = std::move(d);
     return hidden_;
   }
@@ -124,7 +126,7 @@ void checker::explain_sizes(diagnostic& d, const std::vector<axis>& x, const std
   std::set<std::string> said;
   for (const auto* axes : {&x, &y}) {
     for (const auto& one : *axes) {
-      if (one.name.empty() || !said.insert(one.name).second) continue;
+      if (one.name.empty() || one.resized || !said.insert(one.name).second) continue;
       const auto number = one.size.number();
       if (number && one.name != std::to_string(*number)) {
         d.notes.push_back(fmt::format("`{}` is {}", one.name, *number));
@@ -141,7 +143,9 @@ void checker::suggest(diagnostic& d, span where, std::string_view name,
   const auto best = moxzi::nearest(name, known);
   if (!best) return;
   d.help.push_back(fmt::format("did you mean `{}`?", *best));
-  d.fixes.push_back({where, std::string{*best}});
+  // Of so short a name any other is near: a guess that nobody should apply unread.
+  constexpr size_t name_bytes_min = 4;
+  if (name.size() >= name_bytes_min) d.fixes.push_back({where, std::string{*best}});
 }
 
 } // namespace shapescript

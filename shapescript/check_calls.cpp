@@ -429,7 +429,7 @@ void checker::note_calls(uint32_t callee, const symbol_map& map, span where) {
   functions_[function_].calls.push_back({callee, where});
   for (const auto& [theirs, ours] : map)
     for (const auto& term : ours.size.terms())
-      for (const auto one : term.symbols) bindings_.push_back({one, theirs});
+      for (const auto one : term.symbols) bindings_.push_back({one, theirs, function_, where});
 }
 
 } // namespace shapescript

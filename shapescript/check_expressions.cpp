@@ -305,6 +305,7 @@ type checker::member_of(const expr& node, const type& base) {
       out.name = found->second.kind == entity::record ? "data" : "model";
       return out;
     }
+    if (other.doubtful.contains(word)) return {};
     std::vector<std::string_view> known;
     for (const auto& [name, what] : other.names) known.push_back(name);
     auto& d = report("E0204", node.name, fmt::format("`{}` declares no `{}`", base.name, word),

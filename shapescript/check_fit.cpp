@@ -106,7 +106,9 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
         report("E0501", where, fmt::format("{} is `{}`, but this is `{}`", wanted_by, wanted, seen),
                fmt::format("`{}`", seen));
       origin(d, where);
-      d.help.push_back("dtypes change only by a cast, as in `x as bf16`");
+      if (is_tensor(want) && (is_tensor(have) || is_scalar(have)))
+        d.help.push_back(
+          fmt::format("dtypes change only by a cast, as in `x as {}`", name_of(want.element)));
       return;
     }
     case misfit::known: {
@@ -140,7 +142,7 @@ type checker::replace(const type& what, const symbol_map& map) {
   const auto axis_of = [&](const axis& one) {
     if (const auto lone = one.size.lone())
       if (const auto found = map.find(*lone); found != map.end()) return found->second;
-    return axis{one.name, one.size.replace(size_of)};
+    return axis{one.name, one.size.replace(size_of), one.resized};
   };
   type out = what;
   for (auto& one : out.axes) one = axis_of(one);

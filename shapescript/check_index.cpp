@@ -153,7 +153,7 @@ bool checker::index_range(const expr& item, axis& over) {
     }
     ends[side] = *what.value;
   }
-  over.size = ends[1] - ends[0];
+  over.resize(ends[1] - ends[0]);
   const auto number = over.size.number();
   if (!number || *number >= 1) return true;
   report("E0416", item.where, "this range is empty", fmt::format("of size {}", *number));
@@ -178,7 +178,9 @@ bool checker::index_one(const expr& node, const argument& one, std::vector<axis>
     place = *found;
     use_axis(one.name, scope_);
   } else if (place >= axes.size()) {
-    report("E0416", one.where, fmt::format("`{}` has {} axes", show(axes), axes.size()),
+    report("E0416", one.where,
+           fmt::format("`{}` has {} ax{}s", text(t().at(node.left).where), axes.size(),
+                       axes.size() == 1 ? "i" : "e"),
            "one index too many");
     return false;
   }

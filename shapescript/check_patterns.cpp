@@ -15,6 +15,7 @@ struct checker::atom {
   int used = 0;
   bool number = false; ///< a literal in a group
   bool in_group = false;
+  bool resized = false; ///< as of `axis`
 };
 
 struct checker::pattern_state {
@@ -108,7 +109,8 @@ bool checker::read_name(pattern_state& state, const pattern_item& item, const ty
   }
   use_axis(item.where, scope_);
   if (state.find(word) == nullptr)
-    state.atoms.push_back({std::string{word}, over.size, item.where, 0, false, false});
+    state.atoms.push_back({std::string{word}, over.size, item.where, 0, false, false,
+                           over.name == word && over.resized});
   return true;
 }
 
@@ -279,6 +281,7 @@ bool checker::result_axes(pattern_state& state, const pattern& written, std::vec
       if (!size) return false;
       out.size = *size;
       if (item.kind == pattern_item::name) out.name = text(item.where);
+      if (const auto* from = state.find(out.name)) out.resized = from->resized;
     }
     axes.push_back(std::move(out));
   }

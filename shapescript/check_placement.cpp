@@ -38,12 +38,12 @@ void checker::report_host_in_device() {
   // What is differentiated, scanned or mapped runs on the workers, with all it calls.
   std::vector<uint32_t> open;
   std::vector<bool> on_device(functions_.size(), false);
-  std::vector<span> because(functions_.size());
-  for (const auto& [index, where] : device_roots_) {
-    if (on_device[index]) continue;
-    on_device[index] = true;
-    because[index] = where;
-    open.push_back(index);
+  std::vector<device_root> because(functions_.size());
+  for (const auto& root : device_roots_) {
+    if (on_device[root.function]) continue;
+    on_device[root.function] = true;
+    because[root.function] = root;
+    open.push_back(root.function);
   }
   while (!open.empty()) {
     const auto index = open.back();
@@ -51,7 +51,7 @@ void checker::report_host_in_device() {
     for (const auto& edge : functions_[index].calls) {
       if (on_device[edge.callee]) continue;
       on_device[edge.callee] = true;
-      because[edge.callee] = edge.where;
+      because[edge.callee] = {edge.callee, edge.where, functions_[index].module, index};
       open.push_back(edge.callee);
     }
   }
@@ -59,12 +59,23 @@ void checker::report_host_in_device() {
     auto& f = functions_[i];
     if (!on_device[i]) continue;
     module_ = f.module;
-    if (!(f.host_site == span{})) {
+    // In an imported file, where the program's own functions lead to it.
+    auto way = because[i];
+    while (f.module != 0 && way.module != 0 && way.caller != no_index) way = because[way.caller];
+    const bool ours = f.module != 0 && way.module == 0;
+    if (!(f.host_site == span{}) && ours) {
+      module_ = 0;
+      auto& d = report("E1801", way.where,
+                       fmt::format("{} in `{}` is host work, but this runs on the devices",
+                                   f.host_what, modules_[f.module]->text.text(f.decl->name)),
+                       "leads to work of the controller");
+      d.help.push_back("return the value, and do this in the function that calls for it");
+    } else if (!(f.host_site == span{})) {
       auto& d = report("E1801", f.host_site,
                        fmt::format("{} is host work, but `{}` runs on the devices", f.host_what,
                                    text(f.decl->name)),
                        "runs in the controller");
-      mark(d, because[i], "so it is a device function");
+      if (because[i].module == f.module) mark(d, because[i].where, "so it is a device function");
       d.help.push_back("return the value, and do this in the function that calls for it");
     }
     // It was reported: its callers are what they are without it.
@@ -143,8 +154,18 @@ void checker::report_recursion() {
         states[edge.callee] = state::open;
         open.push_back({edge.callee, 0});
       } else if (states[edge.callee] == state::open) {
+        // Of a circle through several files, the call in the program itself.
+        auto where = edge.where;
         module_ = f.module;
-        auto& d = report("E0607", edge.where,
+        for (auto frame = open.rbegin(); module_ != 0 && frame != open.rend(); ++frame) {
+          const auto& on_way = functions_[frame->function];
+          if (on_way.module == 0) {
+            module_ = 0;
+            where = on_way.calls[frame->next - 1].where;
+          }
+          if (frame->function == edge.callee) break;
+        }
+        auto& d = report("E0607", where,
                          fmt::format("`{}` calls itself, and device functions cannot",
                                      modules_[functions_[edge.callee].module]->text.text(
                                        functions_[edge.callee].decl->name)),
@@ -160,7 +181,8 @@ void checker::report_recursion() {
 
 // A callee's axis is one of batches if any caller's is.
 void checker::spread_batches() {
-  std::multimap<symbol, symbol> targets(bindings_.begin(), bindings_.end());
+  std::multimap<symbol, symbol> targets;
+  for (const auto& one : bindings_) targets.emplace(one.ours, one.theirs);
   std::vector<symbol> open;
   for (symbol one = 0; one < symbols_.size(); ++one)
     if (symbols_[one].batch) open.push_back(one);
@@ -183,6 +205,24 @@ bool checker::of_batches(const size_form& size) const {
   });
 }
 
+// Where the program itself gives an axis of examples to the function of an imported file.
+std::optional<span> checker::place_in_program(const size_form& size) const {
+  std::vector<symbol> open;
+  for (const auto& term : size.terms())
+    open.insert(open.end(), term.symbols.begin(), term.symbols.end());
+  std::set<symbol> seen(open.begin(), open.end());
+  while (!open.empty()) {
+    const auto one = open.back();
+    open.pop_back();
+    for (const auto& binding : bindings_) {
+      if (binding.theirs != one || !symbols_[binding.ours].batch) continue;
+      if (functions_[binding.caller].module == 0) return binding.where;
+      if (seen.insert(binding.ours).second) open.push_back(binding.ours);
+    }
+  }
+  return std::nullopt;
+}
+
 std::string checker::count_devices() const {
   return fmt::format("{} devices", devices_);
 }
@@ -195,6 +235,11 @@ void checker::answer_questions() {
       for (const auto& one : question.axes) {
         const bool batch = of_batches(one.size);
         const bool split = split_dims_.contains(one.name);
+        if (f.module != 0) {
+          if (const auto place = batch ? place_in_program(one.size) : std::nullopt)
+            answer_imported(f, question, one, *place);
+          continue;
+        }
         if (question.kind == split_question::python && (batch || split)) {
           answer_python(f, question, one, batch);
           break;
@@ -213,6 +258,21 @@ void checker::answer_questions() {
       }
     }
   }
+}
+
+void checker::answer_imported(const function_info& f, const split_question& question,
+                              const axis& over, span where) {
+  module_ = 0;
+  const auto name = modules_[f.module]->text.text(f.decl->name);
+  const bool python = question.kind == split_question::python;
+  auto& d =
+    report(python ? "E1901" : "E1902", where,
+           fmt::format("`{}` in `{}` {} the examples along `{}`, which are split across the "
+                       "{}",
+                       question.operation, name, python ? "is Python that takes" : "mixes",
+                       over.name, count_devices()),
+           "given to it here");
+  d.help.push_back("work along another axis, or run this on one device");
 }
 
 void checker::answer_python(const function_info& f, const split_question& question,

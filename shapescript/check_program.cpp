@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -44,14 +45,19 @@ uint32_t checker::load_module(const source& text) {
   return static_cast<uint32_t>(modules_.size() - 1);
 }
 
-void checker::import_file(uint32_t module, const import_decl& decl) {
-  module_ = module;
+// The file that the module at hand imports.
+std::string checker::imported_path(const import_decl& decl) const {
   std::string path;
   const auto& own = mod().text.name();
   if (const auto slash = own.rfind('/'); slash != own.npos) path = own.substr(0, slash + 1);
   for (size_t i = 0; i < decl.path.size(); ++i)
     path += (i > 0 ? "/" : "") + std::string{text(decl.path[i])};
-  path += ".ss";
+  return path + ".ss";
+}
+
+void checker::import_file(uint32_t module, const import_decl& decl) {
+  module_ = module;
+  const auto path = imported_path(decl);
   const span where{decl.path.front().begin, decl.path.back().end};
   if (!loaded_.contains(path)) {
     loaded_[path] = no_index;
@@ -75,6 +81,40 @@ void checker::import_file(uint32_t module, const import_decl& decl) {
     if (ours.empty() || modules_[0]->text.text(ours[0].where) != theirs)
       report("E0208", where, fmt::format("`{}` has another `devices` line", path),
              fmt::format("it says `{}`", theirs));
+  }
+}
+
+// A program that imports a file with mistakes is not right: the first of them is named.
+void checker::report_imports() {
+  module_ = 0;
+  for (const auto& decl : t().imports) {
+    if (decl.python) continue;
+    module_ = 0;
+    const auto first = loaded_[imported_path(decl)];
+    if (first == no_index || first == 0) continue;
+    std::vector<uint32_t> open{first};
+    for (size_t next = 0; next < open.size(); ++next) {
+      module_ = open[next];
+      const auto& own = mod().program.diagnostics;
+      const auto found = broken_.find(module_);
+      if (!own.empty() || found != broken_.end()) {
+        const auto what = own.empty() ? found->second : own.front();
+        const auto place = mod().text.position_of(what.primary().where.begin);
+        const auto& name = mod().text.name();
+        module_ = 0;
+        auto& d = report(what.code.c_str(), {decl.path.front().begin, decl.path.back().end},
+                         fmt::format("`{}` does not check: {}", name, what.message),
+                         fmt::format("line {}, column {} of that file", place.line, place.column));
+        d.help.push_back(fmt::format("see all of it with `shapescript check {}`", name));
+        break;
+      }
+      for (const auto& inner : t().imports) {
+        const auto target = inner.python ? no_index : loaded_[imported_path(inner)];
+        if (target != no_index && target != 0
+            && std::find(open.begin(), open.end(), target) == open.end())
+          open.push_back(target);
+      }
+    }
   }
 }
 
@@ -136,13 +176,8 @@ void checker::collect_names(uint32_t module) {
         const auto& decl = program.imports[index];
         entity what{entity::python, index, decl.name};
         if (!decl.python) {
-          std::string path;
-          const auto& own = mod().text.name();
-          if (const auto slash = own.rfind('/'); slash != own.npos) path = own.substr(0, slash + 1);
-          for (size_t i = 0; i < decl.path.size(); ++i)
-            path += (i > 0 ? "/" : "") + std::string{text(decl.path[i])};
           what.kind = entity::file;
-          what.index = loaded_[path + ".ss"];
+          what.index = loaded_[imported_path(decl)];
         }
         declare(text(decl.name), what);
         break;
@@ -302,7 +337,10 @@ void checker::check_devices() {
   if (kind != "cpu" && kind != "cuda" && kind != "mps") {
     auto& d = report("E1501", line.kind, fmt::format("unknown kind of device `{}`", kind),
                      "known are `cpu`, `cuda` and `mps`");
-    suggest(d, line.kind, kind, {"cpu", "cuda", "mps"});
+    std::string lower{kind};
+    for (auto& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (lower == "gpu") lower = "cuda";
+    suggest(d, line.kind, lower, {"cpu", "cuda", "mps"});
   }
   if (kind == "mps" && !line.indices.empty())
     report("E1507", line.list, "`mps` is one device, without a list", "leave this out");

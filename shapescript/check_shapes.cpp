@@ -105,7 +105,7 @@ type checker::concat(matched& m) {
       return {};
     }
     if (!common_element(out, next.what, next.where)) return {};
-    out.axes[*along].size = out.axes[*along].size + next.what.axes[*along].size;
+    out.axes[*along].resize(out.axes[*along].size + next.what.axes[*along].size);
     const auto joined = join_known(out, next.what);
     out.known = joined.known;
     out.bound = joined.bound;
@@ -175,9 +175,9 @@ type checker::padded(const builtin& what, matched& m) {
                fmt::format("`{}`", show(amount)));
         return {};
       }
-      out.axes[*place].size =
+      out.axes[*place].resize(
         out.axes[*place].size
-        + (part.value ? *part.value : size_form::of(new_symbol("pad", one->where)));
+        + (part.value ? *part.value : size_form::of(new_symbol("pad", one->where))));
     }
   }
   return out;
@@ -204,7 +204,7 @@ type checker::topk(matched& m) {
   auto values = x.what;
   values.literal = false;
   if (values.known == refinement::prob) values.known = refinement::unit;
-  values.axes[*place].size = *k;
+  values.axes[*place].resize(*k);
   auto places = tensor_of(values.axes, dtype::i64, refinement::index);
   places.bound = over;
   auto out = scalar_of(base_type::tuple);
@@ -326,7 +326,7 @@ type checker::convolution(const builtin& what, call_site& site, matched& m) {
     crossing(m.slots[2] != nullptr ? m.slots[2]->where : site.where, what.name, one);
     const auto size = out_size(one.size, w.what.axes[2 + i].size, *pad, *stride, site.where);
     if (!size) return {};
-    one.size = *size;
+    one.resize(*size);
   }
   return out;
 }
@@ -344,7 +344,7 @@ type checker::pooling(const builtin& what, call_site& site, matched& m) {
   if (what.name == "max_pool") out.known = x.what.known;
   if (out.known == refinement::prob) out.known = refinement::unit;
   if (up) {
-    for (const auto place : *places) out.axes[place].size = out.axes[place].size * *size;
+    for (const auto place : *places) out.axes[place].resize(out.axes[place].size * *size);
     return out;
   }
   const auto stride = m.slots[3] != nullptr ? size_argument(m.slots[3], 1) : size;
@@ -354,7 +354,7 @@ type checker::pooling(const builtin& what, call_site& site, matched& m) {
     crossing(m.slots[1] != nullptr ? m.slots[1]->where : site.where, what.name, out.axes[place]);
     const auto n = out_size(out.axes[place].size, *size, *pad, *stride, site.where);
     if (!n) return {};
-    out.axes[place].size = *n;
+    out.axes[place].resize(*n);
   }
   return out;
 }

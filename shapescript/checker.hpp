@@ -62,6 +62,22 @@ struct model_place {
   type what;
 };
 
+/// An axis of a caller that is one of the called function's.
+struct axis_binding {
+  symbol ours;
+  symbol theirs;
+  uint32_t caller;
+  span where;
+};
+
+/// A function that is differentiated, scanned or mapped, and where, or who calls a function there.
+struct device_root {
+  uint32_t function;
+  span where;
+  uint32_t module;
+  uint32_t caller = no_index;
+};
+
 /// Arguments by the parameter they belong to.
 struct matched {
   std::vector<call_argument*> slots;
@@ -127,6 +143,8 @@ private:
   // -- files, names, devices (check_program.cpp) -------------------------------
   uint32_t load_module(const source& text);
   void import_file(uint32_t module, const import_decl& decl);
+  std::string imported_path(const import_decl& decl) const;
+  void report_imports();
   void collect_names(uint32_t module);
   void declare(std::string_view name, entity what);
   void resolve_dims();
@@ -362,7 +380,10 @@ private:
   void report_recursion();
   void spread_batches();
   bool of_batches(const size_form& size) const;
+  std::optional<span> place_in_program(const size_form& size) const;
   void answer_questions();
+  void answer_imported(const function_info& f, const split_question& question, const axis& over,
+                       span where);
   void answer_python(const function_info& f, const split_question& question, const axis& over,
                      bool batch);
   std::string count_devices() const;
@@ -374,15 +395,16 @@ private:
   std::map<std::string, uint32_t> loaded_;
   uint32_t module_ = 0;
   std::vector<diagnostic> out_;
-  diagnostic hidden_; // reports that are not wanted go here
+  std::map<uint32_t, diagnostic> broken_; // the first mistake of each imported file
+  diagnostic hidden_;                     // reports that are not wanted go here
   call_argument hidden_argument_;
   std::vector<dim_info>& dims_ = all_->dims;
   std::vector<record_info>& records_ = all_->records;
   std::vector<model_info>& models_ = all_->models;
   std::vector<function_info>& functions_ = all_->functions;
   std::vector<symbol_info>& symbols_ = all_->symbols;
-  std::vector<std::pair<symbol, symbol>> bindings_;     // a caller's axis, the callee's
-  std::vector<std::pair<uint32_t, span>> device_roots_; // differentiated, scanned or mapped
+  std::vector<axis_binding> bindings_;
+  std::vector<device_root> device_roots_;
   std::vector<model_place> model_uses_;
   size_t devices_ = 1;
   std::set<std::string, std::less<>> split_dims_;

@@ -45,7 +45,7 @@ struct check_options {
   bool color = false;
 };
 
-int check_file(const std::string& path, const check_options& options) {
+int check_file(const std::string& path, const check_options& options, bool& said) {
   auto text = read_source(path);
   if (!text) {
     fmt::print(stderr, "shapescript: {}\n", text.error().message);
@@ -56,6 +56,9 @@ int check_file(const std::string& path, const check_options& options) {
     for (const auto& one : result.diagnostics) fmt::print(stderr, "{}\n", render_json(one, *text));
   } else {
     const bool color = options.color || stderr_has_color();
+    // A blank line stands between the reports of two files.
+    if (std::exchange(said, said || !result.diagnostics.empty()) && !result.diagnostics.empty())
+      fmt::print(stderr, "\n");
     fmt::print(stderr, "{}", render_text(result.diagnostics, *text, color));
   }
   const bool refused =
@@ -65,7 +68,8 @@ int check_file(const std::string& path, const check_options& options) {
 
 int run_check(const check_options& options) {
   int status = exit_ok;
-  for (const auto& path : options.files) status = std::max(status, check_file(path, options));
+  bool said = false;
+  for (const auto& path : options.files) status = std::max(status, check_file(path, options, said));
   return status;
 }
 

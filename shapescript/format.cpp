@@ -66,7 +66,9 @@ bool ends_operand(token_kind kind) {
 class formatter {
 public:
   formatter(const source& text, const parsed& program) : text_(text), program_(program) {
-    for (const auto& type : program.program.types) tight_.add(type.where);
+    // What stands before a type, as in `3 * Block`, is no part of it.
+    for (const auto& type : program.program.types)
+      if (type.where.end > type.where.begin + 1) tight_.add({type.where.begin + 1, type.where.end});
     for (const auto& node : program.program.exprs)
       if (node.kind == expr_kind::index && node.axes) tight_.add({node.name.begin, node.where.end});
     tight_.finish();

@@ -327,6 +327,8 @@ std::string render_text(std::span<const diagnostic> all, const source& text, boo
   if (errors > 0) counts = counted(errors, "error");
   if (errors < all.size())
     counts += (counts.empty() ? "" : ", ") + counted(all.size() - errors, "warning");
+  if (all.size() >= reports_max)
+    counts += fmt::format("; only the first {} are given", reports_max);
   out += "\n";
   if (errors > 0)
     out += colors.severe("error") + fmt::format(": could not check {}: {}\n", text.name(), counts);

@@ -41,7 +41,8 @@ std::string typed_tree::show(const size_form& size) const {
 }
 
 std::string typed_tree::show(const axis& one) const {
-  return one.name.empty() ? show(one.size) : one.name;
+  if (one.name.empty()) return show(one.size);
+  return one.resized ? one.name + "=" + show(one.size) : one.name;
 }
 
 std::string typed_tree::show(const std::vector<axis>& axes) const {

@@ -5,6 +5,11 @@
 
 namespace shapescript {
 
+void axis::resize(size_form now) {
+  resized |= !(now == size);
+  size = std::move(now);
+}
+
 namespace {
 
 constexpr std::array<std::string_view, 10> dtype_names{"f32", "f64", "f16", "bf16", "i8",

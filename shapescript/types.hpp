@@ -24,6 +24,10 @@ bool implies(refinement have, refinement want) noexcept;
 struct axis {
   std::string name;
   size_form size;
+  bool resized = false; ///< its size is no longer what its name says
+
+  /// Gives it another size under its name.
+  void resize(size_form now);
 };
 
 /// What a type is at its base. `poison` stands where a mistake was reported; it fits everything.

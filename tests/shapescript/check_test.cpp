@@ -1,5 +1,6 @@
 #include "shapescript/check.hpp"
 
+#include <map>
 #include <regex>
 
 #include <gtest/gtest.h>
@@ -197,6 +198,80 @@ TEST(check, an_imported_file_gives_its_functions) {
   EXPECT_EQ(run("import missing\n\nfn f(x: [b 4]) -> [b 4]:\n    return missing.f(x)\n"),
             "E0201 @1:8");
   EXPECT_EQ(faults("import other\n"), "E0201 @1:8");
+}
+
+TEST(check, what_is_wrong_in_an_imported_file_is_said_where_it_is_used) {
+  const std::map<std::string, std::string> files{
+    {"syntax.ss", "fn g(x: [n]) -> [n]\n    return x\n"},
+    {"name.ss", "fn g(x: [n]) -> [n]:\n    return zork\n"},
+    {"deep.ss", "import name\n\nfn g(x: [n]) -> [n]:\n    return x\n"},
+    {"host.ss", "fn sq(x: [n]) -> [n]:\n    print(x)\n    return x\n"},
+    {"mixes.ss", "fn sm(x: [n d]) -> [n d]:\n    return softmax(x, over=n)\n"},
+    {"back.ss", "import a\n\nfn g(x: [n]) -> [n]:\n    return a.f(x)\n"}};
+  const program_loader load = [&](const std::string& path) -> moxzi::result<source> {
+    const auto found = files.find(path);
+    if (found != files.end()) return source{path, found->second};
+    return moxzi::fail(moxzi::base_errc::io, "{}: no such file", path);
+  };
+  const auto run = [&](const std::string& text) {
+    const source s{"a.ss", text};
+    return summary(check(s, load).diagnostics, s);
+  };
+  const std::string calls = "\n\nfn f(x: [n]) -> [n]:\n    return ";
+  EXPECT_EQ(run("import syntax" + calls + "syntax.g(x)\n"), "E0110 @1:8");
+  EXPECT_EQ(run("import name" + calls + "name.g(x)\n"), "E0201 @1:8");
+  EXPECT_EQ(run("import deep" + calls + "deep.g(x)\n"), "E0201 @1:8");
+  EXPECT_EQ(run("import back" + calls + "back.g(x)\n"), "E0607 @4:12");
+  EXPECT_EQ(run("import a" + calls + "a.f(x)\n"), "E0607 @4:12");
+  EXPECT_EQ(run("import host\n\nfn loss(x: [n]) -> []:\n    return sum(host.sq(x))\n\n"
+                "fn f(x: [n]) -> [n]:\n    return grad(loss, x)\n"),
+            "E1801 @4:16");
+  EXPECT_EQ(run("devices cuda[0 1]\nimport mixes\n\ndata R:\n    x: [3]\n\n"
+                "fn f(r: [b] R) -> [b 3]:\n    return mixes.sm(r.x)\n"),
+            "E1902 @8:12");
+}
+
+TEST(check, an_axis_of_another_size_than_its_name_is_shown_with_it) {
+  const auto message = [](const std::string& text) {
+    const source s{"a.ss", text};
+    const auto found = check(s).diagnostics;
+    return found.empty() ? std::string{} : found[0].message;
+  };
+  EXPECT_EQ(message("dim D = 8\nfn f(x: [b D]) -> [b D]:\n    v, _i = topk(x, over=D, k=2)\n"
+                    "    return v\n"),
+            "the result of `f` is `[b D]`, but this is `[b D=2]`");
+  EXPECT_EQ(message("fn f(x: [b n]) -> [b n]:\n    return pad(x, n=(1, 1))\n"),
+            "the result of `f` is `[b n]`, but this is `[b n=n+2]`");
+  EXPECT_EQ(message("fn f(x: [4 m]) -> []:\n    return x[2, 1, 0]\n"), "`x` has 2 axes");
+}
+
+TEST(check, a_cast_is_named_to_the_dtype_that_is_wanted) {
+  const source s{"a.ss", "fn g(x: [n]) -> [n]:\n    return x\n\n"
+                         "fn f(x: [n] f64) -> [n]:\n    return g(x)\n"};
+  const auto found = check(s).diagnostics;
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].help,
+            std::vector<std::string>{"dtypes change only by a cast, as in `x as f32`"});
+}
+
+TEST(check, short_names_are_guessed_at_but_not_mended) {
+  const source s{"a.ss", "fn f(x: [n]) -> [n]:\n    return exq(x)\n"};
+  const auto found = check(s).diagnostics;
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].help, std::vector<std::string>{"did you mean `exp`?"});
+  EXPECT_TRUE(found[0].fixes.empty());
+  const source gpu{"a.ss", "devices gpu[0]\n"};
+  const auto kind = check(gpu).diagnostics;
+  ASSERT_EQ(kind.size(), 1u);
+  EXPECT_EQ(kind[0].fixes.at(0).text, "cuda");
+}
+
+TEST(check, a_summary_says_when_it_is_not_all) {
+  std::string text = "fn f(x: [n 3], y: [n 4]):\n";
+  for (int i = 0; i < 120; ++i) text += fmt::format("    a{} = x + y\n", i);
+  const source s{"a.ss", text};
+  const auto report = render_text(check(s).diagnostics, s, false);
+  EXPECT_TRUE(report.ends_with("100 errors; only the first 100 are given\n"));
 }
 
 TEST(check, a_program_cut_at_any_byte_gives_reports_and_no_more) {

@@ -56,6 +56,11 @@ TEST(command, warnings_fail_only_when_they_are_denied) {
   EXPECT_EQ(run("check --deny-warnings warn_result_not_used.ss 2>/dev/null").status, 1);
 }
 
+TEST(command, a_blank_line_parts_the_reports_of_two_files) {
+  const auto r = run("check warn_result_not_used.ss err_lex_number_suffix.ss 2>&1").out;
+  EXPECT_NE(r.find("explain W0601`.\n\nerror[E0105]"), r.npos) << r;
+}
+
 TEST(command, json_is_one_object_a_line) {
   const auto r = run("check --format json err_lex_number_suffix.ss warn_result_not_used.ss 2>&1");
   EXPECT_EQ(r.status, 1);

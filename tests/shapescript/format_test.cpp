@@ -28,6 +28,12 @@ std::string content(const std::string& text) {
 
 } // namespace
 
+TEST(format, a_list_of_layers_keeps_its_spaces) {
+  const source text{"a.ss", "model L:\n    pass\n\nmodel M:\n    layer a: 3*L\n"};
+  EXPECT_EQ(shapescript::format(text, parse(text)).value_or(""),
+            "model L:\n    pass\n\nmodel M:\n    layer a: 3 * L\n");
+}
+
 TEST(format, spaces_and_indentation_become_canonical) {
   EXPECT_EQ(formatted("fn  f ( x:[n ] ,k : float=2.0)->[n]:\n  y=x*k+- 1.0\n"
                       "  return g (y ,lr = 3e-4)[ 0 .. 4]|>h\n"),

@@ -16,7 +16,7 @@ model M:
         return x @ self.u @ self.w + self.b
 
 model Deep:
-    layer parts: 2 *M
+    layer parts: 2 * M
     layer first: M
 
     fn forward(self, x: [b N]) -> [b C]:

@@ -51,7 +51,7 @@ model Block:
 model Gpt:
     param tok: [Vocab D] = normal(std=0.02)
     param pos: [T D] = normal(std=0.02)
-    layer blocks: L *Block
+    layer blocks: L * Block
     layer norm: Norm
 
     fn forward(self, ids: [b T] Index[Vocab]) -> [b T Vocab]:
