@@ -418,6 +418,7 @@ type checker::bind_result(const function_info& f, symbol_map& map, call_site& si
              fmt::format("`{}`", show(given)));
       return {};
     }
+    use(symbols_[one].name_at, (*found)->name);
     const auto size = given.value ? *given.value : size_form::of(new_symbol(name, (*found)->where));
     map[one] = {show(size), size};
   }

@@ -400,7 +400,7 @@ type checker::cast(const expr& node) {
                            || word == "Index" || word == "Prob";
   if (keeps_shape && is_poison(from)) return {};
   if (keeps_shape && is_tensor(from)) {
-    element_name element{written.name, written.where, {}};
+    element_name element{written.name, written.where, {}, written.file};
     for (const auto& one : written.arguments)
       if (one.dim != dim_id::none) element.dims.push_back(one.dim);
     auto out = plain(from);

@@ -116,6 +116,8 @@ type checker::dataset_rule(call_site& site, matched& m) {
       return {};
     }
     given.insert(word);
+    const auto field = static_cast<size_t>(place - known.begin());
+    if (field < record.names.size()) use(record.names[field], one->name);
     auto want = record.fields[static_cast<size_t>(place - known.begin())];
     const auto have = as_tensor(type_of(*one));
     if (is_poison(want) || is_poison(have)) continue;

@@ -171,7 +171,8 @@ type checker::resolve_tensor(const type_expr& node, size_scope& scope, bool fres
 
 bool checker::apply_element(const element_name& element, type& out, size_scope& scope, bool fresh) {
   const auto name = text(element.name);
-  if (const auto dt = dtype_named(name)) {
+  const bool own = element.file == span{};
+  if (const auto dt = dtype_named(name); dt && own) {
     out.element = *dt;
     return true;
   }
@@ -184,22 +185,22 @@ bool checker::apply_element(const element_name& element, type& out, size_scope& 
     out.bound = resolve_axis(element.dims[0], scope, fresh, ok);
     return ok;
   };
-  if (name == "NonNeg" || name == "Pos" || name == "Unit") {
+  if (own && (name == "NonNeg" || name == "Pos" || name == "Unit")) {
     out.known = name == "NonNeg" ? refinement::nonneg
                 : name == "Pos"  ? refinement::pos
                                  : refinement::unit;
     return true;
   }
-  if (name == "Prob") {
+  if (own && name == "Prob") {
     out.known = refinement::prob;
     return one_dim();
   }
-  if (name == "Index") {
+  if (own && name == "Index") {
     out.known = refinement::index;
     out.element = dtype::i64;
     return one_dim();
   }
-  const auto* found = find(name);
+  const auto* found = find_type(element.file, element.name);
   if (found != nullptr && found->kind == entity::record) {
     out.base = base_type::record;
     out.declaration = found->index;
@@ -223,6 +224,31 @@ bool checker::apply_element(const element_name& element, type& out, size_scope& 
   return false;
 }
 
+// The name of a type, in this file or in one that it imports.
+const entity* checker::find_type(span file, span name) {
+  if (file == span{}) {
+    use_entity(name);
+    return find(text(name));
+  }
+  use_entity(file);
+  const auto* found = find(text(file));
+  if (found == nullptr || found->kind != entity::file || found->index == no_index) return nullptr;
+  const auto& names = modules_[found->index]->names;
+  const auto place = names.find(text(name));
+  if (place == names.end()) return nullptr;
+  use(place->second.name, name);
+  return &place->second;
+}
+
+namespace {
+
+bool is_generic(std::string_view name) {
+  return name == "AdamW" || name == "Adam" || name == "Sgd" || name == "Lion" || name == "Grad"
+         || name == "Dataset" || name == "Batches";
+}
+
+} // namespace
+
 type checker::resolve_named(const type_expr& node, size_scope& scope, bool fresh) {
   const auto name = text(node.name);
   static const std::map<std::string_view, base_type> simple{{"int", base_type::integer},
@@ -230,14 +256,12 @@ type checker::resolve_named(const type_expr& node, size_scope& scope, bool fresh
                                                             {"bool", base_type::boolean},
                                                             {"str", base_type::text},
                                                             {"Rng", base_type::generator}};
-  if (const auto found = simple.find(name); found != simple.end() && !node.has_arguments)
+  const bool own = node.file == span{};
+  if (const auto found = simple.find(name); own && found != simple.end() && !node.has_arguments)
     return scalar_of(found->second);
-  if (name == "AdamW" || name == "Adam" || name == "Sgd" || name == "Lion" || name == "Grad"
-      || name == "Dataset" || name == "Batches")
-    return resolve_generic(node, scope, fresh);
-  if (name == "BatchNorm") return model_use(0, node, scope, fresh);
-  const auto* found = find(name);
-  use_entity(node.name);
+  if (own && is_generic(name)) return resolve_generic(node, scope, fresh);
+  if (own && name == "BatchNorm") return model_use(0, node, scope, fresh);
+  const auto* found = find_type(node.file, node.name);
   if (found != nullptr && found->kind == entity::model)
     return model_use(found->index, node, scope, fresh);
   if (found != nullptr && found->kind == entity::record && !node.has_arguments) {

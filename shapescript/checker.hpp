@@ -162,6 +162,7 @@ private:
   axis resolve_axis(dim_id id, size_scope& scope, bool fresh, bool& ok);
   type resolve(type_id id, size_scope& scope, bool fresh);
   type resolve_tensor(const type_expr& node, size_scope& scope, bool fresh);
+  const entity* find_type(span file, span name);
   type resolve_named(const type_expr& node, size_scope& scope, bool fresh);
   type resolve_generic(const type_expr& node, size_scope& scope, bool fresh);
   bool apply_element(const element_name& element, type& out, size_scope& scope, bool fresh);

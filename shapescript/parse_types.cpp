@@ -46,9 +46,14 @@ type_id parser::tensor_type() {
 
 element_name parser::element() {
   element_name result;
+  const auto begin = here().where.begin;
   result.name = expect(token_kind::name);
+  if (accept(token_kind::dot)) {
+    result.file = result.name;
+    result.name = expect(token_kind::name);
+  }
   if (accept(token_kind::open_bracket)) result.dims = dims_until_bracket();
-  result.where = {result.name.begin, previous().end};
+  result.where = {begin, previous().end};
   return result;
 }
 
@@ -69,12 +74,19 @@ std::vector<dim_id> parser::dims_until_bracket() {
 type_id parser::named_type() {
   type_expr node;
   node.kind = type_expr::named;
+  const auto begin = here().where.begin;
   node.name = expect(token_kind::name);
+  if (accept(token_kind::dot)) {
+    node.file = node.name;
+    node.name = expect(token_kind::name);
+  }
   node.has_arguments = accept(token_kind::open_bracket);
   while (node.has_arguments && !failed_ && !accept(token_kind::close_bracket)) {
     type_argument one;
-    const bool is_type = peek() == token_kind::open_bracket || peek() == token_kind::kw_fn
-                         || (peek() == token_kind::name && peek(1) == token_kind::open_bracket);
+    const bool is_type =
+      peek() == token_kind::open_bracket || peek() == token_kind::kw_fn
+      || (peek() == token_kind::name
+          && (peek(1) == token_kind::open_bracket || peek(1) == token_kind::dot));
     if (is_type)
       one.type = type();
     else
@@ -82,7 +94,7 @@ type_id parser::named_type() {
     node.arguments.push_back(one);
     accept(token_kind::comma);
   }
-  node.where = {node.name.begin, previous().end};
+  node.where = {begin, previous().end};
   return append<type_id>(out_.program.types, std::move(node));
 }
 

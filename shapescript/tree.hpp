@@ -31,6 +31,7 @@ struct element_name {
   span name;
   span where;
   std::vector<dim_id> dims;
+  span file; ///< of `lib.Record` the first name, empty if absent
 };
 
 /// What stands in the brackets of a named type. A lone name is written as a dim.
@@ -43,6 +44,7 @@ struct type_expr {
   enum kind_t : uint8_t { error, tensor, named, function } kind = error;
   uint16_t depth = 1;
   span where;
+  span file;                            ///< of `lib.Model` the first name, empty if absent
   span name;                            ///< of `named`
   std::vector<dim_id> axes;             ///< of `tensor`
   std::vector<element_name> elements;   ///< of `tensor`: at most two

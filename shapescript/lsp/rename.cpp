@@ -97,6 +97,13 @@ outcome rename(const view& of, const json::value& params) {
   const std::string old = of.all().names[use->name].name;
   const auto edits = rename_edits(of, use->name);
   if (const auto* refused = std::get_if<refusal>(&edits)) return *refused;
+  for (const auto& other : of.all().modules)
+    if (other->doubtful.contains(old))
+      return refusal{
+        request_failed,
+        fmt::format("`{}` can't be renamed: it also stands in a part of `{}` that can't "
+                    "be read yet",
+                    old, other->text.name())};
   std::map<const view*, std::vector<span>> by_file;
   for (const auto& one : std::get<std::vector<rename_edit>>(edits))
     by_file[one.in].push_back(one.where);

@@ -193,6 +193,10 @@ TEST(check, an_imported_file_gives_its_functions) {
   EXPECT_EQ(run("import other\n\nfn f(x: [b 4]) -> [b 4]:\n    return other.twice(x)\n"), "");
   EXPECT_EQ(run("import other\n\nfn f(x: [b 5]) -> [b 5]:\n    return other.twice(x)\n"),
             "E0403 @4:24");
+  EXPECT_EQ(run("import other\n\nfn f(m: other.Fc[4 2], opt: AdamW[other.Fc[4 2]], x: [b 4]) -> "
+                "[b 2]:\n    return m.forward(x)\n"),
+            "");
+  EXPECT_EQ(run("import other\n\nfn f(m: other.Fd[4 2]):\n    pass\n"), "E0202 @3:15");
   EXPECT_EQ(run("import other\n\nfn f(x: [b 4]) -> [b 4]:\n    return other.twic(x)\n"),
             "E0204 @4:18");
   EXPECT_EQ(run("import missing\n\nfn f(x: [b 4]) -> [b 4]:\n    return missing.f(x)\n"),

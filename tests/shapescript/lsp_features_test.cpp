@@ -262,6 +262,26 @@ TEST(lsp_features, rename_refuses_what_is_no_name_and_what_would_change_the_mean
   EXPECT_TRUE(c.refusal("textDocument/prepareRename", c.at("", "relu")).starts_with("-32803 "));
 }
 
+TEST(lsp_features, rename_refuses_names_in_what_cannot_be_read) {
+  client c;
+  c.open("fn f(x: [n]) -> [n]:\n    y = x * 2.0\n    z = y +\n    return y\n");
+  EXPECT_TRUE(refused_rename(c, c.at("", "y ="), "q").starts_with("-32803 `y` can't be renamed"));
+  EXPECT_EQ(renamed(c, c.at("f(", "x"), "v"),
+            "fn f(v: [n]) -> [n]:\n    y = v * 2.0\n    z = y +\n    return y\n");
+}
+
+TEST(lsp_features, rename_changes_fields_and_axes_given_by_name) {
+  client c;
+  c.open("data R:\n    img: [3]\n\nfn main():\n    d = dataset(R, img=[[1.0, 2.0, 3.0]])\n"
+         "    print(len(d))\n");
+  EXPECT_EQ(renamed(c, c.at("", "img: ["), "pic"),
+            "data R:\n    pic: [3]\n\nfn main():\n    d = dataset(R, pic=[[1.0, 2.0, 3.0]])\n"
+            "    print(len(d))\n");
+  c.open("fn f() -> [k]:\n    return zeros[k]\n\nfn g() -> [3]:\n    return f(k=3)\n");
+  EXPECT_EQ(renamed(c, c.at("-> [", "k]"), "j"),
+            "fn f() -> [j]:\n    return zeros[j]\n\nfn g() -> [3]:\n    return f(j=3)\n");
+}
+
 TEST(lsp_features, rename_reaches_the_files_that_import) {
   client c;
   const std::string other = "fn twice(x: [n]) -> [n]:\n    return x + x\n";
