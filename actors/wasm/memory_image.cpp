@@ -26,6 +26,20 @@ constexpr size_t idle_pages_max = 12;
 constexpr size_t run_pages_max = 256;
 constexpr size_t run_gap_pages = 16;
 
+// Maps pages of the file for reading, so that each is held by one mapping and counted once.
+void map_pages(uint8_t* base, const std::vector<uint32_t>& pages) noexcept {
+#ifdef MADV_POPULATE_READ
+  constexpr int populate = MADV_POPULATE_READ;
+#else
+  constexpr int populate = 22; // Linux 5.14; an older one maps them when they are read
+#endif
+  for (size_t i = 0, first = 0; i < pages.size(); ++i) {
+    if (i + 1 < pages.size() && pages[i + 1] == pages[i] + 1) continue;
+    ::madvise(base + pages[first] * page_bytes, (i - first + 1) * page_bytes, populate);
+    first = i + 1;
+  }
+}
+
 } // namespace
 
 result<std::unique_ptr<memory_image>>
@@ -118,13 +132,17 @@ size_t memory_image::commit(digest_stream& digest) {
     } else {
       idle_.push_back(pages_[i]);
     }
-    // Given back in pieces, so that a large commit never takes twice its memory.
+    // Given back in pieces, so that a large commit never takes twice its memory; nor is it to be
+    // held by the second mapping as well.
     if (!keep && ends_run(pages_, run, i, run_gap_pages)) {
       drop_pages(pages_[run], pages_[i]);
+      unmap_image(pages_[run], pages_[i]);
       run = i + 1;
     }
   }
   if (keep && idle_.size() > idle_pages_max) drop_runs(idle_, 1);
+  // Of a smaller heap all that is mapped is looked through each time.
+  if (!keep && accessible_ >= guarded_bytes_min) map_pages(work_, pages_);
   close_unused(keep);
   committed_size_ = size_;
   refusal_ = growth::grown;
@@ -181,6 +199,11 @@ void memory_image::drop_runs(const std::vector<uint32_t>& pages, size_t gap) noe
 
 void memory_image::drop_pages(size_t first, size_t last) noexcept {
   ::madvise(work_ + first * page_bytes, (last - first + 1) * page_bytes, MADV_DONTNEED);
+}
+
+// What the image holds stays in its file.
+void memory_image::unmap_image(size_t first, size_t last) noexcept {
+  ::madvise(image_ + first * page_bytes, (last - first + 1) * page_bytes, MADV_DONTNEED);
 }
 
 void memory_image::detach() noexcept {

@@ -123,6 +123,7 @@ private:
                        size_t gap) noexcept;
   void drop_runs(const std::vector<uint32_t>& pages, size_t gap) noexcept;
   void drop_pages(size_t first, size_t last) noexcept;
+  void unmap_image(size_t first, size_t last) noexcept;
 
   std::shared_ptr<const page_scanner> scanner_;
   uint8_t* work_ = nullptr;
