@@ -193,7 +193,8 @@ struct execution_output {
   uint64_t instructions = 0;
   uint64_t heap_bytes = 0;
   uint64_t stable_bytes = 0;
-  state_ptr snapshot; ///< take_snapshot
+  std::optional<uint64_t> dirty_pages; ///< of the heap that changed, where it was committed
+  state_ptr snapshot;                  ///< take_snapshot
   /// XXH3-128 over the changed pages (index and contents), the globals, and the stable memory's
   /// changed parts, in ascending order; what was rolled back does not count.
   digest128 state_digest;

@@ -156,12 +156,14 @@ void canister_state::take_code(code_ready& what) {
 
 void canister_state::feed(core_input input) {
   act(core_->step(std::move(input), setup_->services.time->unix_ns()));
+  if (meters_) meters_->charged(core_->spent());
 }
 
 void canister_state::end(execution_ended& what) {
   if (meters_) {
     const auto now = setup_->services.time->monotonic_ns();
-    meters_->executed(now - execution_began_ns_, what.output.instructions);
+    meters_->executed(
+      {now - execution_began_ns_, what.output.instructions, what.output.dirty_pages});
   }
   feed(std::move(what));
 }

@@ -32,6 +32,10 @@ prometheus::Histogram::BucketBoundaries seconds_buckets() {
   return {1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1, 3, 10, 30};
 }
 
+prometheus::Histogram::BucketBoundaries page_buckets() {
+  return {1, 3, 10, 30, 100, 300, 1'000, 3'000, 10'000, 30'000, 100'000};
+}
+
 // Says yes to the first `max` different words, and again to those.
 class bounded_words {
 public:
@@ -82,6 +86,14 @@ public:
                                    .Name("moxzi_instructions_total")
                                    .Help("wasm instructions executed")
                                    .Register(all);
+  family<Histogram> dirty = prometheus::BuildHistogram()
+                              .Name("moxzi_dirty_pages")
+                              .Help("Heap pages that commits changed, 4 KiB each")
+                              .Register(all);
+  family<Counter> charged = prometheus::BuildCounter()
+                              .Name("moxzi_cycles_charged_total")
+                              .Help("Cycles charged, burned ones included")
+                              .Register(all);
   family<Histogram> device = prometheus::BuildHistogram()
                                .Name("moxzi_device_seconds")
                                .Help("How long device calls took")
@@ -127,12 +139,21 @@ public:
 
 namespace {
 
+struct actor_families {
+  Family<Counter>& messages;
+  Family<Histogram>& seconds;
+  Family<Counter>& instructions;
+  Family<Histogram>& dirty;
+  Family<Counter>& charged;
+};
+
 class meters final : public actor_meters {
 public:
-  meters(Family<Counter>& messages, Family<Histogram>& seconds, Family<Counter>& instructions,
-         std::string actor)
-      : messages_(messages), seconds_(seconds.Add({{"actor", actor}}, seconds_buckets())),
-        instructions_(instructions.Add({{"actor", actor}})), actor_(std::move(actor)) {
+  meters(const actor_families& all, std::string actor)
+      : messages_(all.messages), seconds_(all.seconds.Add({{"actor", actor}}, seconds_buckets())),
+        instructions_(all.instructions.Add({{"actor", actor}})),
+        dirty_(all.dirty.Add({{"actor", actor}}, page_buckets())),
+        charged_(all.charged.Add({{"actor", actor}})), actor_(std::move(actor)) {
     // nop
   }
 
@@ -154,16 +175,26 @@ public:
     counter->Increment();
   }
 
-  void executed(uint64_t duration_ns, uint64_t instructions) override {
-    seconds_.Observe(static_cast<double>(duration_ns) / ns_per_second);
-    instructions_.Increment(static_cast<double>(instructions));
+  void executed(const execution_cost& cost) override {
+    seconds_.Observe(static_cast<double>(cost.duration_ns) / ns_per_second);
+    instructions_.Increment(static_cast<double>(cost.instructions));
+    if (cost.dirty_pages) dirty_.Observe(static_cast<double>(*cost.dirty_pages));
+  }
+
+  void charged(cycles total) override {
+    if (total == counted_) return;
+    charged_.Increment(static_cast<double>(total.value - counted_.value));
+    counted_ = total;
   }
 
 private:
   Family<Counter>& messages_;
   Histogram& seconds_;
   Counter& instructions_;
+  Histogram& dirty_;
+  Counter& charged_;
   std::string actor_;
+  cycles counted_;
   std::map<std::string, std::array<Counter*, 4>, std::less<>> counters_;
 };
 
@@ -184,8 +215,9 @@ host_metrics::~host_metrics() = default;
 std::unique_ptr<actor_meters> host_metrics::meters_of(const std::string& actor) {
   auto& all = *registry_;
   const std::lock_guard lock{all.mutex};
-  return std::make_unique<meters>(all.messages, all.seconds, all.instructions,
-                                  all.actors.take(actor) ? actor : other);
+  const actor_families families{all.messages, all.seconds, all.instructions, all.dirty,
+                                all.charged};
+  return std::make_unique<meters>(families, all.actors.take(actor) ? actor : other);
 }
 
 void host_metrics::note_device_call(std::string_view method, uint64_t duration_ns) {

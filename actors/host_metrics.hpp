@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "actors/call.hpp"
+#include "actors/cycles.hpp"
 #include "net/http_counters.hpp"
 
 namespace moxzi::actors {
@@ -21,6 +23,13 @@ enum class call_outcome : uint8_t {
 
 call_outcome outcome_of(const call_answer& answer) noexcept;
 
+/// What an execution took.
+struct execution_cost {
+  uint64_t duration_ns = 0;
+  uint64_t instructions = 0;
+  std::optional<uint64_t> dirty_pages; ///< that it changed, if it was committed
+};
+
 /// What one actor counts. Belongs to the actor; two actors have two.
 class actor_meters {
 public:
@@ -30,7 +39,9 @@ public:
   /// A call of `method` was answered.
   virtual void answered(std::string_view method, call_outcome outcome) = 0;
   /// An execution has ended.
-  virtual void executed(uint64_t duration_ns, uint64_t instructions) = 0;
+  virtual void executed(const execution_cost& cost) = 0;
+  /// So much has been charged until now.
+  virtual void charged(cycles total) = 0;
 };
 
 /// What an actor is like at the moment.

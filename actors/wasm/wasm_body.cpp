@@ -390,7 +390,7 @@ void wasm_body::commit() {
   old_.reset();
   old_stable_.reset();
   digest_.reset();
-  now_.heap->commit(digest_);
+  state_.output.dirty_pages = now_.heap->commit(digest_);
   uint64_t size = now_.heap->size();
   digest_.update({reinterpret_cast<const char*>(&size), sizeof size});
   auto& globals = now_.globals;

@@ -40,20 +40,26 @@ TEST(host_metrics, counts_by_actor_method_and_outcome) {
   a->answered("f", call_outcome::replied);
   a->answered("f", call_outcome::replied);
   a->answered("f", call_outcome::trapped);
-  a->executed(2'000'000, 500);
+  a->executed({2'000'000, 500, 7});
+  a->executed({1'000'000, 500, std::nullopt}); // a query
+  a->charged(cycles{30});
+  a->charged(cycles{30});
+  a->charged(cycles{42});
   metrics.note_device_call("moxzi_device_run", 1'000'000);
   net::http_numbers http;
   http.requests = 3;
   http.answers[2] = 2;
   const auto text = metrics.text({{"a", 1, 2, 3, 4}}, http);
-  for (auto line : {R"(moxzi_messages_total{actor="a",method="f",outcome="replied"} 2)",
-                    R"(moxzi_messages_total{actor="a",method="f",outcome="trapped"} 1)",
-                    R"(moxzi_execution_seconds_count{actor="a"} 1)",
-                    R"(moxzi_instructions_total{actor="a"} 500)",
-                    R"(moxzi_device_seconds_count{method="moxzi_device_run"} 1)",
-                    R"(moxzi_queue_length{actor="a"} 1)", R"(moxzi_heap_bytes{actor="a"} 2)",
-                    R"(moxzi_stable_bytes{actor="a"} 3)", R"(moxzi_cycles{actor="a"} 4)",
-                    "moxzi_http_requests_total 3", R"(moxzi_http_answers_total{status="2xx"} 2)"})
+  for (auto line :
+       {R"(moxzi_messages_total{actor="a",method="f",outcome="replied"} 2)",
+        R"(moxzi_messages_total{actor="a",method="f",outcome="trapped"} 1)",
+        R"(moxzi_execution_seconds_count{actor="a"} 2)",
+        R"(moxzi_instructions_total{actor="a"} 1000)", R"(moxzi_dirty_pages_sum{actor="a"} 7)",
+        R"(moxzi_dirty_pages_count{actor="a"} 1)", R"(moxzi_cycles_charged_total{actor="a"} 42)",
+        R"(moxzi_device_seconds_count{method="moxzi_device_run"} 1)",
+        R"(moxzi_queue_length{actor="a"} 1)", R"(moxzi_heap_bytes{actor="a"} 2)",
+        R"(moxzi_stable_bytes{actor="a"} 3)", R"(moxzi_cycles{actor="a"} 4)",
+        "moxzi_http_requests_total 3", R"(moxzi_http_answers_total{status="2xx"} 2)"})
     EXPECT_THAT(text, HasSubstr(line));
   // An actor that is gone leaves the page, what it did does not.
   const auto later = metrics.text({}, http);
