@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/actors/hosting/motoko_fixture.hpp"
+#include "tests/actors/hosting/resident.hpp"
 
 // Commit points, on the compiler's own output: what of an actor's state remains when something goes
 // wrong before, in or after an await. The expected marks follow from the Internet Computer
@@ -83,12 +84,14 @@ TEST_F(Flood, TenThousandCallsInOneMessageAreRefusedPastTheBound) {
   host("callee", "callee");
   host("caller", "commit_points",
        testing::candid_of("(text)", "[\"" + principal::of_actor("callee").to_text() + "\"]"));
+  const auto before = testing::resident_bytes();
   const auto answer = post("caller", "flood", "[]");
   EXPECT_EQ(answer.body, "[" + std::to_string(10'000 - limits::queue_length_max) + "]");
   const auto give_up = std::chrono::steady_clock::now() + testing::patience;
   while (query("callee", "noted") != "[500]" && std::chrono::steady_clock::now() < give_up)
     continue;
   EXPECT_EQ(query("callee", "noted"), "[500]");
+  EXPECT_LE(testing::resident_bytes(), before + (64u << 20));
 }
 
 } // namespace

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/actors/hosting/motoko_fixture.hpp"
+#include "tests/actors/hosting/resident.hpp"
 
 // The life of hosted actors on a real node: made at run time or by name, compiled on a thread of
 // its own, upgraded, stopped, deleted.
@@ -257,18 +256,11 @@ TEST_F(CompositeQueries, AskOtherActorsAndChangeNothing) {
   for (auto& thread : threads) thread.join();
 }
 
-size_t resident_bytes() {
-  std::ifstream statm{"/proc/self/statm"};
-  size_t total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-}
-
 using Stuck = hosting_fixture;
 
 TEST_F(Stuck, AnActorRefusesAHundredThousandCallsWithinLittleMemory) {
   start("stuck", std::make_unique<testing::spinning_body>());
-  const auto before = resident_bytes();
+  const auto before = testing::resident_bytes();
   caf::scoped_actor self{*system};
   const auto reply_to = caf::actor_cast<caller_actor>(self);
   constexpr size_t count = 100'000;
@@ -297,7 +289,7 @@ TEST_F(Stuck, AnActorRefusesAHundredThousandCallsWithinLittleMemory) {
     }
   }
   EXPECT_EQ(refused, count - limits::queue_length_max - 1);
-  EXPECT_LE(resident_bytes(), before + (64u << 20));
+  EXPECT_LE(testing::resident_bytes(), before + (64u << 20));
 }
 
 } // namespace
