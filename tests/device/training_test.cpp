@@ -186,8 +186,8 @@ TEST(optimizers, refuse_settings_that_make_no_sense) {
     return made ? std::string("accepted") : made.error().message;
   };
   using spec = optimizer_spec;
-  EXPECT_EQ(refusal([](spec& s) { s.no_decay = {"q"}; }),
-            "MXD020: optimizer \"o\": no_decay[0]: \"q\" is not among its parameters; did you mean "
+  EXPECT_EQ(refusal([](spec& s) { s.no_decay = {"P"}; }),
+            "MXD020: optimizer \"o\": no_decay[0]: \"P\" is not among its parameters; did you mean "
             "'p'?");
   EXPECT_EQ(refusal([](spec& s) {
               s.kind = optimizer_kind::lion;
