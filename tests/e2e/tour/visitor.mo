@@ -81,10 +81,11 @@ persistent actor Self {
   public func chain(n : Nat) : async Nat { if (n == 0) 0 else 1 + (await chain(n - 1)) };
   public func fan(n : Nat) : async Text {
     let calls = VarArray.repeat<?(async Nat)>(null, n);
-    try { for (i in Nat.range(0, n)) calls[i] := ?twice i } catch e { return show e };
+    var refused = "";
+    try { for (i in Nat.range(0, n)) calls[i] := ?twice i } catch e { refused := show e };
     var sum = 0;
     for (call in calls.vals()) { switch call { case (?c) sum += await c; case null {} } };
-    debug_show sum;
+    if (refused == "") debug_show sum else refused;
   };
   transient var marks = "";
   public func mark(text : Text) : async () { marks #= text };
