@@ -30,57 +30,97 @@ std::string squeezed(string_view text) {
   return out;
 }
 
-// `stable var name : type`.
-void put_field(string_view item, fields& to) {
-  constexpr string_view word = "stable ";
+// `stable var name : type`; `in` instead of `stable` if it is only taken over. False if it is
+// neither, nor nothing.
+bool put_field(string_view item, fields& to) {
   item.remove_prefix(std::min(item.find_first_not_of(' '), item.size()));
-  if (!item.starts_with(word)) return;
+  if (item.empty()) return true;
+  const auto word = item.substr(0, item.find(' ') + 1);
+  if (word != "stable " && word != "in ") return false;
   item.remove_prefix(word.size());
   const bool is_variable = item.starts_with("var ");
   if (is_variable) item.remove_prefix(4);
   const auto colon = item.find(':');
-  if (colon == string_view::npos) return;
+  if (colon == string_view::npos) return false;
   auto name = item.substr(0, colon);
   while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
   auto type = item.substr(colon + 1);
   type.remove_prefix(std::min(type.find_first_not_of(' '), type.size()));
   while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
   to.insert_or_assign(std::string{name}, (is_variable ? "var " : "") + std::string{type});
+  return true;
 }
 
-// The fields of `actor { … }`; none if the text has another form.
-std::optional<fields> read_fields(string_view whole) {
-  const auto text = squeezed(whole);
-  const auto actor = text.find("actor {");
-  if (actor == std::string::npos) return std::nullopt;
-  fields out;
-  size_t depth = 0;
-  auto begin = actor + 7;
-  for (auto at = begin; at < text.size(); ++at) {
+// Calls `take` with each part that ends with a semicolon outside of brackets, or with the text or
+// the bracket that it stands in. Returns where the last one ends.
+template <class Take>
+size_t for_each_part(string_view text, Take take) {
+  size_t depth = 0, begin = 0, at = 0;
+  for (; at < text.size(); ++at) {
     const auto c = text[at];
+    const bool closes = c == '}' || c == ')' || c == ']';
+    if (closes && depth == 0) break;
     if (c == '{' || c == '(' || c == '[') ++depth;
-    const bool is_end = depth == 0 && c == '}';
-    if (is_end || (depth == 0 && c == ';')) {
-      put_field(string_view{text}.substr(begin, at - begin), out);
-      begin = at + 1;
-    }
-    if (is_end) return out;
-    if (c == '}' || c == ')' || c == ']') --depth;
+    if (closes) --depth;
+    if (c != ';' || depth != 0) continue;
+    take(text.substr(begin, at - begin));
+    begin = at + 1;
   }
-  return std::nullopt;
+  take(text.substr(begin, at - begin));
+  return at;
+}
+
+// The fields of a block, of which `text` is what follows its bracket; goes on behind it. None if
+// there is something else in it, or it does not end.
+std::optional<fields> read_block(string_view& text) {
+  fields out;
+  bool is_sound = true;
+  const auto end =
+    for_each_part(text, [&](string_view part) { is_sound = put_field(part, out) && is_sound; });
+  if (!is_sound || end == text.size()) return std::nullopt;
+  text.remove_prefix(end + 1);
+  return out;
+}
+
+struct signature {
+  fields taken; ///< what it can be upgraded from
+  fields left;  ///< what it leaves
+};
+
+// `actor { … }` behind its types, or `actor ({ … }, { … })` of one that migrates; none if the text
+// has another form.
+std::optional<signature> read_signature(string_view whole) {
+  const auto text = squeezed(whole);
+  string_view actor;
+  for_each_part(text, [&actor](string_view part) {
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    if (part.starts_with("actor ")) actor = part;
+  });
+  const bool migrates = actor.starts_with("actor ({");
+  if (!migrates && !actor.starts_with("actor {")) return std::nullopt;
+  actor.remove_prefix(actor.find('{') + 1);
+  const auto taken = read_block(actor);
+  if (!taken) return std::nullopt;
+  if (!migrates) return signature{*taken, *taken};
+  const auto second = actor.find('{');
+  if (second == string_view::npos) return std::nullopt;
+  actor.remove_prefix(second + 1);
+  const auto left = read_block(actor);
+  if (!left) return std::nullopt;
+  return signature{*taken, *left};
 }
 
 } // namespace
 
 std::string stable_differences(string_view before, string_view after) {
-  const auto old = read_fields(before);
-  const auto now = read_fields(after);
+  const auto old = read_signature(before);
+  const auto now = read_signature(after);
   if (!old || !now) return {};
   std::string out;
   const auto add = [&out](std::string what) { out += (out.empty() ? "" : "; ") + std::move(what); };
-  for (const auto& [name, type] : *old) {
-    const auto at = now->find(name);
-    if (at == now->end()) {
+  for (const auto& [name, type] : old->left) {
+    const auto at = now->taken.find(name);
+    if (at == now->taken.end()) {
       add(fmt::format("{} is gone", name));
     } else if (at->second != type) {
       add(fmt::format("{} was {} and is {}", name, type, at->second));

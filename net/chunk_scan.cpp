@@ -55,6 +55,7 @@ chunk_scan::state chunk_scan::take_line_byte(char c) noexcept {
   }
   if (is_control(c)) return state::bad_byte;
   if (place_ == place::size) return take_size_digit(c);
+  if (place_ == place::extension) take_extension_byte(c);
   if (place_ == place::data_end) return state::bad_line_ending;
   if (place_ == place::trailer && line_bytes_ == 1 && (c == ' ' || c == '\t')) return state::folded;
   return state::fine;
@@ -72,7 +73,18 @@ chunk_scan::state chunk_scan::take_size_digit(char c) noexcept {
   return state::fine;
 }
 
+// A parser may read a quoted text to its end, over lines.
+void chunk_scan::take_extension_byte(char c) noexcept {
+  if (is_escaped_)
+    is_escaped_ = false;
+  else if (is_quoted_ && c == '\\')
+    is_escaped_ = true;
+  else if (c == '"')
+    is_quoted_ = !is_quoted_;
+}
+
 chunk_scan::state chunk_scan::end_line() noexcept {
+  if (is_quoted_) return state::open_quote;
   const bool is_empty = line_bytes_ == 2;
   has_cr_ = false;
   line_bytes_ = 0;

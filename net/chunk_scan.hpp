@@ -18,6 +18,7 @@ public:
     bad_line_ending, ///< LF without CR, or CR without LF
     folded,          ///< a trailer continues the line before it
     bad_byte,        ///< a control character in a line, or a line that begins with no size
+    open_quote,      ///< a quoted extension goes on behind its line
     too_long,        ///< a line, or all lines for so few bytes of data
   };
 
@@ -34,12 +35,15 @@ private:
 
   state take_line_byte(char c) noexcept;
   state take_size_digit(char c) noexcept;
+  void take_extension_byte(char c) noexcept;
   state end_line() noexcept;
   bool is_too_long() const noexcept;
 
   size_t line_bytes_max_;
   place place_ = place::size;
   bool has_cr_ = false;
+  bool is_quoted_ = false;   // within `"…"` of an extension
+  bool is_escaped_ = false;  // behind its backslash
   uint64_t size_ = 0;        // of the chunk, or what is left of it
   size_t line_bytes_ = 0;    // of the line so far
   size_t framing_bytes_ = 0; // all that is not data

@@ -84,7 +84,13 @@ public:
     if (tls != nullptr) {
       tls_.emplace(tcp_, *tls);
       SSL_set_tlsext_host_name(tls_->native_handle(), server.host.c_str());
-      tls_->set_verify_callback(ssl::host_name_verification{server.host});
+      tls_->set_verify_callback([is_for_host = ssl::host_name_verification{server.host}](
+                                  bool is_fine, ssl::verify_context& at) {
+        if (!is_fine || is_for_host(is_fine, at)) return is_fine;
+        // Else OpenSSL only knows that somebody refused it.
+        X509_STORE_CTX_set_error(at.native_handle(), X509_V_ERR_HOSTNAME_MISMATCH);
+        return false;
+      });
     }
     tcp_.expires_after(std::chrono::milliseconds{request.timeout_ms});
     parser_.body_limit(response_bytes_max);

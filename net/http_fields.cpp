@@ -25,8 +25,8 @@ bool is_number(string_view text) {
 // Whoever passes requests on for others says so in one of these.
 bool tells_of_a_proxy(string_view name) {
   static constexpr string_view beginnings[] = {
-    "x-forwarded",         "x-original-",    "x-real-ip",        "x-client-ip",
-    "x-cluster-client-ip", "true-client-ip", "cf-connecting-ip", "cdn-loop"};
+    "x-forwarded",    "x-original-",      "x-real-ip", "x-client-ip",      "x-cluster-client-ip",
+    "true-client-ip", "cf-connecting-ip", "cdn-loop",  "fastly-client-ip", "x-envoy-"};
   return std::any_of(std::begin(beginnings), std::end(beginnings), [name](string_view one) {
     const auto head = name.substr(0, one.size());
     return beast::iequals({head.data(), head.size()}, {one.data(), one.size()});

@@ -254,6 +254,8 @@ std::optional<refusal> http_session::look_at_chunks() {
       return bad("a trailer field is folded over lines");
     case chunk_scan::state::bad_byte:
       return bad("a chunk does not begin with its size, or its line has control characters");
+    case chunk_scan::state::open_quote:
+      return bad("a quoted extension of a chunk goes on behind its line");
     case chunk_scan::state::too_long:
       return bad("the chunked body has too much in it that is neither data nor needed");
   }

@@ -24,13 +24,6 @@ namespace {
 
 using namespace shapescript;
 
-// What the program ends with.
-enum exit_status : int {
-  exit_ok = 0,
-  exit_refused = 1, ///< a program has errors, or is not formatted
-  exit_usage = 2,   ///< the command line is wrong, or a file cannot be read
-};
-
 bool stderr_has_color() {
   const char* off = std::getenv("NO_COLOR");
   return (off == nullptr || *off == '\0') && isatty(STDERR_FILENO) != 0;

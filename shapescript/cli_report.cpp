@@ -17,8 +17,6 @@ namespace shapescript {
 
 namespace {
 
-enum exit_status : int { exit_ok = 0, exit_refused = 1, exit_usage = 2 };
-
 int usage(const std::string& message) {
   fmt::print(stderr, "shapescript: {}\n", message);
   return exit_usage;

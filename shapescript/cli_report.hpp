@@ -5,6 +5,13 @@
 
 namespace shapescript {
 
+/// What the program ends with.
+enum exit_status : int {
+  exit_ok = 0,
+  exit_refused = 1, ///< a program has errors, or is not formatted
+  exit_usage = 2,   ///< the command line is wrong, or a file cannot be read
+};
+
 /// The command line of `cost`.
 struct cost_command {
   std::string file;
@@ -21,8 +28,7 @@ struct hover_command {
   std::vector<std::string> values;
 };
 
-/// Writes answers to stdout and reports to stderr. Gives what the program ends with: 0; 1 if the
-/// program has errors; 2 if the command line is wrong or the file cannot be read.
+/// Writes answers to stdout and reports to stderr. Gives an `exit_status`.
 int run_cost(const cost_command& command, bool color);
 int run_hover(const hover_command& command, bool color);
 

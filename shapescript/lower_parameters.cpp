@@ -177,12 +177,18 @@ std::map<symbol, int64_t> lowering::model_sizes(uint32_t model,
   return out;
 }
 
-value lowering::model_value(const type& what, const std::string& path) {
+// A model, or what is of its shape.
+value lowering::shaped_as_model(base_type base, const type& what, const std::string& path) {
   value out;
-  out.base = base_type::model;
+  out.base = base;
   out.declaration = what.declaration;
   out.text = path;
   for (const auto& one : what.dims) out.dims.push_back(number_of(one, where_));
+  return out;
+}
+
+value lowering::model_value(const type& what, const std::string& path) {
+  auto out = shaped_as_model(base_type::model, what, path);
   if (failed()) return out;
   each_tensor(out.declaration, out.dims, path, [this](member_kind kind, lowered_tensor one) {
     auto& where = out_.code.where;
@@ -194,11 +200,7 @@ value lowering::model_value(const type& what, const std::string& path) {
 
 // A gradient that is given: an input for each of the model's parameters.
 value lowering::gradient_value(const type& what, const std::string& path) {
-  value out;
-  out.base = base_type::gradient;
-  out.declaration = what.declaration;
-  out.text = path;
-  for (const auto& one : what.dims) out.dims.push_back(number_of(one, where_));
+  auto out = shaped_as_model(base_type::gradient, what, path);
   if (failed()) return out;
   each_tensor(out.declaration, out.dims, path, [&](member_kind kind, const lowered_tensor& one) {
     if (kind != member_kind::param) return;

@@ -124,6 +124,7 @@ private:
   value parameter(const parameter_info& p, uint32_t place);
   value input_of(const type& what, const std::string& name);
   value host_parameter(const parameter_info& p);
+  value shaped_as_model(base_type base, const type& what, const std::string& path);
   value model_value(const type& what, const std::string& path);
   value gradient_value(const type& what, const std::string& path);
   using tensor_visitor = std::function<void(member_kind, lowered_tensor)>;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "actors/management/forms.hpp"
+
 namespace moxzi::actors::management {
 
 namespace {

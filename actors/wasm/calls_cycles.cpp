@@ -1,7 +1,6 @@
 #include "actors/wasm/system_calls.hpp"
 
 #include <algorithm>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -122,25 +121,25 @@ const candid::tuple_type& outcall_parameters() {
   return *types;
 }
 
+// Which of a record's values is this field's.
+size_t outcall_parameter(std::string_view name) {
+  const auto& all = outcall_parameters();
+  const auto record = all.items.front();
+  const auto* found = all.types->find(record, candid::hash_name(name));
+  return static_cast<size_t>(found - all.types->fields(record).data());
+}
+
 void cost_http_request_v2(call_frame& f) {
   const auto bytes = f.bytes(0);
   if (!bytes) return;
   const auto read = candid::decode(*bytes, outcall_parameters());
   if (!read) return f.violation(read.error().message);
-  // The fields stand in the order of their hashes.
-  std::map<uint32_t, std::string_view> order;
-  for (const std::string_view name :
-       {"request_bytes", "http_roundtrip_time_ms", "raw_response_bytes",
-        "transformed_response_bytes", "transform_instructions"}) {
-    order.emplace(candid::hash_name(name), name);
-  }
-  std::map<std::string_view, uint64_t> given;
-  for (auto at = order.begin(); const auto& field : read->front().as_list()) {
-    given.emplace(at++->second, field.as_fixed_nat());
-  }
+  static const auto sent_at = outcall_parameter("request_bytes");
+  static const auto received_at = outcall_parameter("raw_response_bytes");
+  const auto& given = read->front().as_list();
   const auto& each = prices(f);
-  f.put128({each.http_request + uint128{each.http_request_byte} * given["request_bytes"]
-            + uint128{each.http_response_byte} * given["raw_response_bytes"]},
+  f.put128({each.http_request + uint128{each.http_request_byte} * given[sent_at].as_fixed_nat()
+            + uint128{each.http_response_byte} * given[received_at].as_fixed_nat()},
            2);
 }
 

@@ -18,6 +18,8 @@ namespace moxzi::actors {
 namespace {
 
 constexpr char pre_upgrade_export[] = "canister_pre_upgrade";
+// What Motoko's compiler names as the callbacks of one-way calls.
+constexpr uint64_t no_callback = 0xffff'ffff;
 
 std::shared_ptr<const page_scanner> shared_scanner() {
   static const auto scanner = std::make_shared<const page_scanner>();
@@ -234,6 +236,7 @@ bool wasm_body::begin_entry() {
 
 bool wasm_body::begin_callback() {
   const auto& callback = state_.input.callback;
+  if (callback.function == no_callback) return false; // nobody waits: nothing is to run
   if (now_.instance->call(callback)) return true;
   return refuse("MX513", fmt::format("function {} of the table is no callback", callback.function));
 }

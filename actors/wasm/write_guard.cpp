@@ -143,8 +143,9 @@ void write_guard::close(size_t index) noexcept {
   if (::mprotect(base_ + part.first, part.last - part.first, PROT_READ) == 0) {
     closed_[next_closed_++ % closed_.size()] = open_[index];
     forget(index);
-  } else
+  } else {
     open_[index].idle = 0; // it stays as it is
+  }
 }
 
 void write_guard::forget(size_t index) noexcept {

@@ -89,15 +89,20 @@ TEST(Settings, AHeapLimitBelowTheHeapIsRefused) {
   EXPECT_EQ(alice.change(alice.ask(change)), "done");
 }
 
-TEST(Settings, LittleMemoryIsNotToldAgainByAnUpgrade) {
-  core_driver alice{"alice", owned()};
-  alice.body.entries = {entry_kind::low_memory};
-  alice.body.heap_bytes = 900;
-  alice.install();
+// A hook, and a setting that makes what is left too little.
+void make_memory_low(core_driver& actor) {
+  actor.body.entries = {entry_kind::low_memory};
+  actor.body.heap_bytes = 900;
+  actor.install();
   lc::change_settings change;
   change.what.wasm_memory_limit = 1'000;
   change.what.wasm_memory_threshold = 101;
-  alice.ask(change);
+  actor.ask(change);
+}
+
+TEST(Settings, LittleMemoryIsNotToldAgainByAnUpgrade) {
+  core_driver alice{"alice", owned()};
+  make_memory_low(alice);
   EXPECT_EQ(alice.records.back().kind, persist::record_kind::low_memory);
   const auto executions = alice.body.seen.size();
   alice.install("add 0", lifecycle::install_mode::upgrade);
@@ -107,13 +112,7 @@ TEST(Settings, LittleMemoryIsNotToldAgainByAnUpgrade) {
 
 TEST(Settings, LittleMemoryIsToldAlsoWhenTheSettingMakesItSo) {
   core_driver alice{"alice", owned()};
-  alice.body.entries = {entry_kind::low_memory};
-  alice.body.heap_bytes = 900;
-  alice.install();
-  lc::change_settings change;
-  change.what.wasm_memory_limit = 1'000;
-  change.what.wasm_memory_threshold = 101;
-  alice.ask(change);
+  make_memory_low(alice);
   EXPECT_EQ(alice.records.back().kind, persist::record_kind::low_memory);
   expect_replays(alice);
 }
@@ -124,13 +123,7 @@ TEST(Settings, LittleMemoryIsToldOnceItCanBePaidFor) {
   created.prices.execution = 10;
   created.balance = {15};
   core_driver alice{"alice", created};
-  alice.body.entries = {entry_kind::low_memory};
-  alice.body.heap_bytes = 900;
-  alice.install(); // leaves 5
-  lc::change_settings change;
-  change.what.wasm_memory_limit = 1'000;
-  change.what.wasm_memory_threshold = 101;
-  alice.ask(change);
+  make_memory_low(alice); // leaves 5
   EXPECT_EQ(alice.records.back().kind, persist::record_kind::change);
   const auto retry_ns = alice.core.wake_ns();
   ASSERT_EQ(retry_ns, alice.now_ns + limits::task_retry_ns);

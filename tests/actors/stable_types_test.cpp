@@ -26,9 +26,26 @@ TEST(StableTypes, DifferencesAreNamed) {
   EXPECT_EQ(stable_differences("actor { };", before), "");
 }
 
+// As the compiler writes it for `(with migration = func (old : {var n : Nat}) : {var n : Text})`.
+TEST(StableTypes, AMigrationTakesOneFormAndLeavesAnother) {
+  constexpr std::string_view migrating = R"(// Version: 3.0.0
+type W = actor {inc : shared () -> async Text};
+actor ({
+  in var n : Nat;
+  stable var w : ?W
+}, {
+  stable var n : Text;
+  stable var w : ?W
+});
+)";
+  EXPECT_EQ(stable_differences("actor { stable var n : Nat; stable var w : ?W };", migrating), "");
+  EXPECT_EQ(stable_differences(migrating, migrating), "n was var Text and is var Nat");
+  EXPECT_EQ(stable_differences(migrating, "actor { stable var w : ?W };"), "n is gone");
+}
+
 TEST(StableTypes, WhatIsOfAnotherFormSaysNothing) {
-  for (const auto* text :
-       {"", "actor", "actor {", "actor ({pre}, {post})", "// actor { stable x"}) {
+  for (const auto* text : {"", "actor", "actor {", "actor ({pre}, {post})", "actor ({}, {",
+                           "actor ({})", "actor {stable x : Nat; what}", "// actor { stable x"}) {
     EXPECT_EQ(stable_differences(before, text), "") << text;
     EXPECT_EQ(stable_differences(text, before), "") << text;
   }

@@ -4,6 +4,7 @@ interface specification.   tour.py BIN"""
 
 import os
 import sys
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 from daemon import ROOT, Daemon, Folder, wait_until  # noqa: E402
@@ -108,6 +109,8 @@ def main():
             daemon.id = next(line.split()[1] for line in daemon.lines if line.startswith("visitor "))
             assert daemon.call("visitor", "start")[0] == 200
             walk(daemon, "visitor", VISITOR)
+            with urllib.request.urlopen(f"{daemon.url}/actors/visitor/logs") as logs:
+                assert b"no callback" not in logs.read(), "a one-way call looks like a trap"
             for method, arguments, code in FAILING:
                 status, answer = daemon.call("visitor", method, *arguments)
                 assert status == 422 and answer["error"]["error_code"] == code, (method, answer)

@@ -36,6 +36,7 @@ TEST(chunk_scan, lets_pass_what_the_standard_allows) {
   for (auto body :
        {"0\r\n\r\n", "3\r\n[1]\r\n0\r\n\r\n", "003\r\n[1]\r\n000\r\n\r\n",
         "A\r\n\r\n\n\r 45678\r\n0\r\n\r\n", "3;a;b=c;d=\"e;\t\"\r\n[1]\r\n0;x\r\n\r\n",
+        "3;a=\"b\\\"c\\\\\"\r\n[1]\r\n0\r\n\r\n",
         "3 ; a = b\r\n[1]\r\n0\r\nA: b\r\nC: d e\tf\r\n\r\n", "1\r\n1\r\n1\r\n2\r\n0\r\n\r\n"})
     EXPECT_EQ(seen(body), state::fine) << body;
 }
@@ -55,6 +56,9 @@ TEST(chunk_scan, says_what_is_wrong) {
   EXPECT_EQ(seen("\r\n"), state::bad_byte);
   EXPECT_EQ(seen("x\r\n"), state::bad_byte);
   EXPECT_EQ(seen("3;\x01\r\n"), state::bad_byte);
+  EXPECT_EQ(seen("2;a=\"\r\n[]\r\n"), state::open_quote);
+  EXPECT_EQ(seen("2;a=\"b\\\"\r\n"), state::open_quote);
+  EXPECT_EQ(seen("0;a=\"\r\n\r\n"), state::open_quote);
   EXPECT_EQ(seen("10000000000000003\r\n"), state::bad_byte);
   EXPECT_EQ(seen("3;" + std::string(20'000, 'a')), state::too_long);
 }

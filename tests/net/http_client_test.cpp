@@ -69,7 +69,8 @@ TEST(http_client, speaks_tls_with_servers_that_it_can_trust) {
   const auto own = made.files().certificate;
   EXPECT_EQ(ask("localhost", own), "update a m [1]");
   EXPECT_THAT(ask("localhost", ""), HasSubstr("its certificate is not to be trusted"));
-  EXPECT_THAT(ask("127.0.0.1", own), HasSubstr("its certificate is not to be trusted"));
+  EXPECT_THAT(ask("127.0.0.1", own),
+              HasSubstr("its certificate is not to be trusted: hostname mismatch"));
   EXPECT_THAT(ask("localhost", own + ".none"), HasSubstr("cert.pem.none: no certificates"));
   EXPECT_EQ(failure({.url = "http://localhost:" + port, .target = "/health"}),
             "http://localhost:" + port

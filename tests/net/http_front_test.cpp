@@ -92,6 +92,8 @@ TEST(http_front, only_a_program_of_this_machine_may_say_who_it_is) {
         "Host: localhost\r\nx-forwarded-proto: https\r\n",
         "Host: localhost\r\nX-Forwarded-Server: proxy\r\n",
         "Host: localhost\r\nCF-Connecting-IP: 1.2.3.4\r\n",
+        "Host: localhost\r\nFastly-Client-IP: 1.2.3.4\r\n",
+        "Host: localhost\r\nX-Envoy-External-Address: 1.2.3.4\r\n",
         "Host: localhost\r\nSec-Fetch-Site: cross-site\r\n"})
     EXPECT_EQ(status(other), "403") << other;
   const auto request_line = [&s](std::string_view line, std::string_view fields) {

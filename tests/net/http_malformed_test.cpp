@@ -113,6 +113,8 @@ std::vector<malformed> chunked() {
     {"a trailer folded by a tab", chunks("3\r\n[1]\r\n0\r\nA: b\r\n\tc\r\n\r\n")},
     {"a trailer with a bare LF", chunks("3\r\n[1]\r\n0\r\nA: b\n\r\n")},
     {"a bare LF in a quoted extension", chunks("3;a=\"\n\"\r\n[1]\r\n0\r\n\r\n")},
+    {"a quoted extension over lines", chunks("2;a=\"\r\n[]\r\n0\r\n\r\n\"\r\n0\r\n\r\n")},
+    {"a quoted extension without end", chunks("0;a=\"\r\n\r\n")},
     {"a control character in an extension", chunks("3;a=\"\x01\"\r\n[1]\r\n0\r\n\r\n")},
     {"a bare CR in an extension", chunks("3;a\r;b\r\n[1]\r\n0\r\n\r\n")},
     {"extensions, chunk after chunk", chunks(many_extensions())},

@@ -206,6 +206,17 @@ TEST(motoko, a_callback_that_is_not_in_the_table_is_refused) {
   EXPECT_EQ(reply_of(actor.update("bump", nat(1))), nat(8));
 }
 
+TEST(motoko, the_answer_to_a_one_way_call_runs_nothing) {
+  tourist actor;
+  for (auto kind : {entry_kind::reply_callback, entry_kind::reject_callback}) {
+    auto input = input_of(kind, {}, unit);
+    input.callback = {0xffff'ffff, 0};
+    const auto out = actor.run(input);
+    EXPECT_FALSE(out.trapped) << out.trapped->message;
+    EXPECT_EQ(out.instructions, 0u);
+  }
+}
+
 TEST(motoko, loops_recursion_and_memory_end_at_their_limits) {
   tourist actor{64u << 20};
   auto input = input_of(entry_kind::update, "forever", unit);
