@@ -71,13 +71,16 @@ std::vector<checker::axis_word> checker::axis_words(const call_argument& one) {
   if (node.kind != expr_kind::tuple && node.kind != expr_kind::list) items = {one.value};
   for (const auto id : items) {
     const auto& item = t().at(id);
-    if (item.kind != expr_kind::name) {
+    if (in_file(item)) {
+      if (!size_in_file(t().at(item.left).name, item.name)) return {};
+    } else if (item.kind != expr_kind::name) {
       report("E0405", item.where, "an axis is named here, never numbered",
              "not the name of an axis");
       return {};
+    } else {
+      use_axis(item.name, scope_);
     }
-    use_axis(item.name, scope_);
-    words.push_back({text(item.name), item.name});
+    words.push_back({text(item.name), item.kind == expr_kind::member ? item.where : item.name});
   }
   return words;
 }

@@ -49,19 +49,23 @@ type checker::dispatch(const expr& callee, call_site& site) {
         if (const auto* known = find_builtin(word)) return call_builtin(*known, site);
     }
   }
-  if (callee.kind == expr_kind::index && t().at(callee.left).kind == expr_kind::name) {
-    const auto word = text(t().at(callee.left).name);
-    const auto* found = find(word);
-    if (!locals_.contains(word) && found != nullptr && found->kind == entity::model) {
-      use(found->name, t().at(callee.left).name);
+  if (callee.kind == expr_kind::index
+      && (in_file(t().at(callee.left)) || t().at(callee.left).kind == expr_kind::name)) {
+    const auto& named = t().at(callee.left);
+    const auto word = text(named.name);
+    const bool other = in_file(named);
+    if (!other && locals_.contains(word)) return call_value(expression_of_callee(callee), site);
+    const auto* found = find_type(other ? t().at(named.left).name : span{}, named.name);
+    if (found != nullptr && found->kind == entity::model) {
       auto out = scalar_of(base_type::model);
       out.declaration = found->index;
       for (const auto& one : callee.arguments) {
         const auto size = size_from(one.value);
         if (!size) return {};
         out.dims.push_back(*size);
-        const bool named = t().at(one.value).kind == expr_kind::name;
-        out.dim_names.emplace_back(named ? text(t().at(one.value).where) : std::string_view{});
+        const auto kind = t().at(one.value).kind;
+        const bool has_name = kind == expr_kind::name || kind == expr_kind::member;
+        out.dim_names.emplace_back(has_name ? text(t().at(one.value).name) : std::string_view{});
       }
       const auto& model = models_[found->index];
       if (out.dims.size() != model.dims.size()) {
@@ -76,7 +80,7 @@ type checker::dispatch(const expr& callee, call_site& site) {
       model_uses_.push_back({module_, std::move(places), out});
       return make_model(out, site);
     }
-    if (!locals_.contains(word) && found == nullptr && index_name(t().at(callee.left))) {
+    if (!other && found == nullptr && index_name(named)) {
       auto out = construct(callee);
       const auto slots = slots_of(*find_builtin(word));
       const auto m = match(slots, site, false, std::string{word});

@@ -295,7 +295,9 @@ type checker::member_of(const expr& node, const type& base) {
       return function_value(found->second.index);
     if (found != other.names.end() && found->second.kind == entity::dim) {
       auto out = scalar_of(base_type::integer);
+      if (!dims_[found->second.index].known) return {};
       out.value = size_form{dims_[found->second.index].value};
+      out.known = refinement::pos;
       return out;
     }
     if (found != other.names.end()

@@ -17,6 +17,14 @@ bool checker::index_name(const expr& base) const {
   return names.contains(word);
 }
 
+// `lib.D`, where `lib` is a file that is imported.
+bool checker::in_file(const expr& node) const {
+  if (node.kind != expr_kind::member || t().at(node.left).kind != expr_kind::name) return false;
+  const auto word = text(t().at(node.left).name);
+  const auto* found = find(word);
+  return !locals_.contains(word) && found != nullptr && found->kind == entity::file;
+}
+
 // A size written as an expression: a number, an axis of this function, or arithmetic of them.
 std::optional<size_form> checker::size_from(expr_id id) {
   const auto& node = t().at(id);
@@ -24,6 +32,7 @@ std::optional<size_form> checker::size_from(expr_id id) {
     const auto word = text(node.name);
     if (!locals_.contains(word)) return size_of_name(node.name, *scope_, false);
   }
+  if (in_file(node)) return size_in_file(t().at(node.left).name, node.name);
   const auto what = expression(id);
   if (is_poison(what)) return std::nullopt;
   if (is(what, base_type::integer) && what.value) {
@@ -47,12 +56,9 @@ std::optional<std::vector<axis>> checker::axes_in_brackets(const expr& node) {
   for (const auto& one : node.arguments) {
     const auto size = size_from(one.value);
     if (!size) return std::nullopt;
-    std::string name;
-    const auto written = text(t().at(one.value).where);
-    if (t().at(one.value).kind != expr_kind::integer)
-      for (const char c : written)
-        if (c != ' ') name += c;
-    axes.push_back({name, *size});
+    const auto& node_of_size = t().at(one.value);
+    const bool named = node_of_size.kind != expr_kind::integer;
+    axes.push_back({named ? axis_name(text(node_of_size.where)) : std::string{}, *size});
   }
   return axes;
 }

@@ -216,13 +216,13 @@ const entity* checker::find(std::string_view name) const {
 namespace {
 
 // The names in a size.
-void names_in(const tree& t, dim_id id, std::vector<span>& out) {
+void names_in(const tree& t, dim_id id, std::vector<const dim_expr*>& out) {
   if (id == dim_id::none) return;
   std::vector<dim_id> open{id};
   while (!open.empty()) {
     const auto& node = t.at(open.back());
     open.pop_back();
-    if (node.kind == dim_expr::name) out.push_back(node.where);
+    if (node.kind == dim_expr::name) out.push_back(&node);
     if (node.kind != dim_expr::binary) continue;
     open.push_back(node.right);
     open.push_back(node.left);
@@ -230,6 +230,16 @@ void names_in(const tree& t, dim_id id, std::vector<span>& out) {
 }
 
 } // namespace
+
+// What a name in a size stands for: of this file, or `lib.D`.
+const entity* checker::find_size(const dim_expr& node) const {
+  if (node.file == span{}) return find(text(node.word));
+  const auto* file = find(text(node.file));
+  if (file == nullptr || file->kind != entity::file || file->index == no_index) return nullptr;
+  const auto& names = modules_[file->index]->names;
+  const auto place = names.find(text(node.word));
+  return place == names.end() ? nullptr : &place->second;
+}
 
 void checker::resolve_dims() {
   // Depth first with a stack of its own: a chain of dims may be as long as the file.
@@ -252,10 +262,10 @@ void checker::resolve_dims() {
         continue;
       }
       states[index] = state::open;
-      std::vector<span> names;
+      std::vector<const dim_expr*> names;
       names_in(t(), dims_[index].decl->value, names);
-      for (const auto where : names) {
-        const auto* found = find(text(where));
+      for (const auto* one : names) {
+        const auto* found = find_size(*one);
         if (found == nullptr || found->kind != entity::dim) continue;
         if (states[found->index] == state::fresh) {
           open.push_back(found->index);
@@ -266,10 +276,12 @@ void checker::resolve_dims() {
           for (auto i = begin; i != open.end(); ++i) {
             if (states[*i] == state::open) lowest = std::min(lowest, *i);
           }
+          module_ = dims_[lowest].module;
           auto& d = report("E0303", dims_[lowest].decl->name,
                            fmt::format("`{}` is defined by itself", text(dims_[lowest].decl->name)),
                            "its size depends on itself");
-          if (index != lowest) mark(d, dims_[index].decl->name, "by way of this one");
+          if (index != lowest && dims_[index].module == module_)
+            mark(d, dims_[index].decl->name, "by way of this one");
           states[index] = state::done;
           break;
         }
@@ -283,15 +295,17 @@ void checker::resolve_dim(uint32_t index) {
   if (decl.value == dim_id::none) return; // a syntax error
   size_scope none;
   // A name in a dim is a dim: there are no symbolic sizes here.
-  std::vector<span> names;
+  std::vector<const dim_expr*> names;
   names_in(t(), decl.value, names);
   std::vector<std::string_view> known;
-  for (const auto where : names) {
-    const auto* found = find(text(where));
+  for (const auto* one : names) {
+    const auto where = one->word;
+    const auto* found = find_size(*one);
     if (found != nullptr && found->kind == entity::dim) {
       if (!dims_[found->index].known) return; // reported there
       continue;
     }
+    if (!(one->file == span{})) break; // said below
     if (doubtful(text(where)) || full() || !first_time(text(where))) return;
     for (const auto& [name, what] : mod().names)
       if (what.kind == entity::dim) known.push_back(name);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "shapescript/checker.hpp"
+#include "shapescript/lexical.hpp"
 
 namespace shapescript {
 
@@ -22,14 +23,19 @@ std::optional<int64_t> parse_integer(std::string_view text) {
   return value;
 }
 
-std::string without_spaces(std::string_view text) {
+} // namespace
+
+// What an axis is called by its size as written: `3*D` for `3 * lib.D`.
+std::string axis_name(std::string_view written) {
   std::string out;
-  for (const char c : text)
-    if (c != ' ' && c != '\n' && c != '\r') out += c;
+  for (const char c : written) {
+    if (c == '.')
+      while (!out.empty() && (is_letter(out.back()) || is_digit(out.back()))) out.pop_back();
+    else if (c != ' ' && c != '\n' && c != '\r')
+      out += c;
+  }
   return out;
 }
-
-} // namespace
 
 // -- sizes ---------------------------------------------------------------------
 
@@ -69,6 +75,31 @@ std::optional<size_form> checker::size_of_name(span where, size_scope& scope, bo
   return std::nullopt;
 }
 
+// `lib.D`: a dim of a file that is imported.
+std::optional<size_form> checker::size_in_file(span file, span name) {
+  const auto* found = find_type(file, name);
+  if (found != nullptr && found->kind == entity::dim) {
+    const auto& dim = dims_[found->index];
+    return dim.known ? std::optional{size_form{dim.value}} : std::nullopt;
+  }
+  const auto* other = find(text(file));
+  const bool is_file = other != nullptr && other->kind == entity::file;
+  if (is_file
+      && (other->index == no_index || modules_[other->index]->doubtful.contains(text(name))))
+    return std::nullopt; // reported at the import
+  const span both{file.begin, name.end};
+  if (doubtful(text(file)) || full() || !first_time(text(both))) return std::nullopt;
+  auto& d =
+    report("E0205", is_file ? name : both, fmt::format("no dim is called `{}`", text(both)),
+           is_file ? "no dim of that file" : fmt::format("`{}` is no imported file", text(file)));
+  if (!is_file) return std::nullopt;
+  std::vector<std::string_view> known;
+  for (const auto& [word, what] : modules_[other->index]->names)
+    if (what.kind == entity::dim) known.push_back(word);
+  suggest(d, name, text(name), known);
+  return std::nullopt;
+}
+
 std::optional<size_form> checker::combine(const dim_expr& node, const size_form& x,
                                           const size_form& y) {
   switch (node.operation) {
@@ -98,6 +129,7 @@ std::optional<size_form> checker::resolve_size(dim_id id, size_scope& scope, boo
       return size_form{*value};
     }
     case dim_expr::name:
+      if (!(node.file == span{})) return size_in_file(node.file, node.word);
       return size_of_name(node.where, scope, fresh);
     case dim_expr::binary: {
       const auto left = resolve_size(node.left, scope, fresh);
@@ -127,7 +159,7 @@ axis checker::resolve_axis(dim_id id, size_scope& scope, bool fresh, bool& ok) {
            number ? "a size is at least 1" : "too large to be compared");
     ok = false;
   }
-  if (node.kind != dim_expr::integer) one.name = without_spaces(text(node.where));
+  if (node.kind != dim_expr::integer) one.name = axis_name(text(node.where));
   return one;
 }
 
@@ -273,7 +305,10 @@ type checker::resolve_named(const type_expr& node, size_scope& scope, bool fresh
   std::vector<std::string_view> known{"int",     "float",   "bool",     "str",  "Rng",
                                       "AdamW",   "Adam",    "Sgd",      "Lion", "Grad",
                                       "Dataset", "Batches", "BatchNorm"};
-  for (const auto& [other, what] : mod().names)
+  const auto* file = own ? nullptr : find(text(node.file));
+  const bool elsewhere = file != nullptr && file->kind == entity::file && file->index != no_index;
+  if (elsewhere) known.clear();
+  for (const auto& [other, what] : elsewhere ? modules_[file->index]->names : mod().names)
     if (what.kind == entity::record || what.kind == entity::model) known.push_back(other);
   auto& d = report("E0202", node.name, fmt::format("unknown type `{}`", name),
                    dtype_named(name) ? "a dtype follows the axes, as in `[n] bf16`"
@@ -300,19 +335,20 @@ type checker::resolve_generic(const type_expr& node, size_scope& scope, bool fre
     inner = resolve(argument.type, scope, fresh);
     if (is_poison(inner)) return {};
   } else {
-    where = t().at(argument.dim).where;
+    const auto& lone_name = t().at(argument.dim);
+    where = lone_name.where;
     type_expr lone;
-    lone.name = where;
+    lone.file = lone_name.file;
+    lone.name = lone_name.kind == dim_expr::name ? lone_name.word : where;
     lone.where = where;
-    const auto* found = find(text(where));
-    use_entity(where);
+    const auto* found = find_type(lone.file, lone.name);
     if (found != nullptr && found->kind == entity::record) {
       inner = scalar_of(base_type::record);
       inner.declaration = found->index;
     } else if (found != nullptr && found->kind == entity::model) {
       inner = model_use(found->index, lone, scope, fresh);
       if (is_poison(inner)) return {};
-    } else if (found == nullptr && t().at(argument.dim).kind == dim_expr::name) {
+    } else if (found == nullptr && lone_name.kind == dim_expr::name) {
       if (text(where) == "BatchNorm") return {};
       inner = resolve_named(lone, scope, fresh);
       if (is_poison(inner)) return {};

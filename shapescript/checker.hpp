@@ -88,6 +88,9 @@ struct matched {
 /// What the symbols of a called function are at the call.
 using symbol_map = std::map<symbol, axis>;
 
+/// What an axis is called by its size as it is written: `3*D` for `3 * lib.D`.
+std::string axis_name(std::string_view written);
+
 enum class misfit : uint8_t { none, kind, shape, element, known, bound };
 
 /// The checker's state; `check` is its one user. Each file `check_*.cpp` holds one concern.
@@ -152,12 +155,14 @@ private:
   void check_devices();
   void check_option(const devices_decl& line, const devices_option& option);
   const entity* find(std::string_view name) const;
+  const entity* find_size(const dim_expr& node) const;
   bool has_syntax_error(const span& declaration) const;
   bool first_time(std::string_view name);
 
   // -- types (check_types.cpp) -------------------------------------------------
   std::optional<size_form> resolve_size(dim_id id, size_scope& scope, bool fresh);
   std::optional<size_form> size_of_name(span where, size_scope& scope, bool fresh);
+  std::optional<size_form> size_in_file(span file, span name);
   std::optional<size_form> combine(const dim_expr& node, const size_form& x, const size_form& y);
   axis resolve_axis(dim_id id, size_scope& scope, bool fresh, bool& ok);
   type resolve(type_id id, size_scope& scope, bool fresh);
@@ -252,6 +257,7 @@ private:
                  std::vector<axis>& gathered);
   bool index_range(const expr& item, axis& over);
   bool index_name(const expr& base) const;
+  bool in_file(const expr& node) const;
   type construct(const expr& node);
   std::optional<std::vector<axis>> axes_in_brackets(const expr& node);
   std::optional<size_form> size_from(expr_id id);

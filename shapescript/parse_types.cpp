@@ -83,10 +83,9 @@ type_id parser::named_type() {
   node.has_arguments = accept(token_kind::open_bracket);
   while (node.has_arguments && !failed_ && !accept(token_kind::close_bracket)) {
     type_argument one;
-    const bool is_type =
-      peek() == token_kind::open_bracket || peek() == token_kind::kw_fn
-      || (peek() == token_kind::name
-          && (peek(1) == token_kind::open_bracket || peek(1) == token_kind::dot));
+    const size_t after = peek(1) == token_kind::dot ? 3 : 1; // `lib.Mlp[64 4]`
+    const bool is_type = peek() == token_kind::open_bracket || peek() == token_kind::kw_fn
+                         || (peek() == token_kind::name && peek(after) == token_kind::open_bracket);
     if (is_type)
       one.type = type();
     else
@@ -158,6 +157,12 @@ dim_id parser::dim_atom() {
     node.kind = dim_expr::integer;
   } else if (accept(token_kind::name)) {
     node.kind = dim_expr::name;
+    node.word = previous();
+    if (accept(token_kind::dot)) {
+      node.file = node.word;
+      node.word = expect(token_kind::name);
+      node.where.end = previous().end;
+    }
   } else if (peek() == token_kind::open_paren && !too_deep(depth_ + 1, here().where)) {
     ++depth_;
     ++at_;

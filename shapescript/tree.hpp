@@ -22,6 +22,8 @@ struct dim_expr {
   token_kind operation = token_kind::end; ///< of `binary`
   uint16_t depth = 1;
   span where;
+  span file; ///< of `lib.D` the first name, empty if absent
+  span word; ///< of `name`
   dim_id left = dim_id::none;
   dim_id right = dim_id::none;
 };
@@ -34,7 +36,7 @@ struct element_name {
   span file; ///< of `lib.Record` the first name, empty if absent
 };
 
-/// What stands in the brackets of a named type. A lone name is written as a dim.
+/// What stands in the brackets of a named type. A lone name, `lib.Mlp` too, is written as a dim.
 struct type_argument {
   dim_id dim = dim_id::none;
   type_id type = type_id::none;

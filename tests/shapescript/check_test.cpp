@@ -204,6 +204,47 @@ TEST(check, an_imported_file_gives_its_functions) {
   EXPECT_EQ(faults("import other\n"), "E0201 @1:8");
 }
 
+// A dim of another file is a size wherever one stands; its axis is called by the dim's own name, as
+// the other file's types call it.
+TEST(check, a_dim_of_an_imported_file_is_a_size) {
+  const std::map<std::string, std::string> files{
+    {"lib.ss", "import deep\n\ndim D = 4\ndim E = 2*deep.K\n\ndata R:\n    x: [D]\n\n"
+               "model Fc[A B]:\n    param w: [A B] = zeros()\n\n"
+               "fn twice(x: [n D]) -> [n D]:\n    return x * 2.0\n"},
+    {"deep.ss", "dim K = 3\n"},
+    {"around.ss", "import a\n\ndim P = a.Q\n"}};
+  const auto load = [&](const std::string& path) -> moxzi::result<source> {
+    if (const auto found = files.find(path); found != files.end())
+      return source{path, found->second};
+    return moxzi::fail(moxzi::base_errc::io, "{}: no such file", path);
+  };
+  const auto run = [&](const std::string& text) {
+    const source s{"a.ss", "import lib\n\n" + text};
+    return summary(check(s, load).diagnostics, s);
+  };
+  EXPECT_EQ(run("fn f(x: [b lib.D]) -> [b 4]:\n    return lib.twice(x)\n"), "");
+  EXPECT_EQ(run("fn f(x: [b lib.D]) -> [b 5]:\n    return x\n"), "E0404 @4:12");
+  EXPECT_EQ(run("dim A = lib.D * lib.E\n\nfn f(x: [24]) -> [A]:\n    return x\n"), "");
+  EXPECT_EQ(run("fn f(r: [b] lib.R, x: [b lib.D]) -> [b lib.D]:\n    return r.x + x\n"), "")
+    << "the two axes have one name";
+  EXPECT_EQ(run("fn f(x: [b lib.D]) -> [b]:\n    return sum(x, over=lib.D) + sum(x, over=D)\n"),
+            "");
+  EXPECT_EQ(run("fn f(x: [b 2*lib.D lib.E-1]) -> [b 8 5]:\n    return x\n"), "");
+  EXPECT_EQ(run("fn f(x: [b] Index[lib.D]) -> [b 4]:\n    return one_hot(x, lib.D)\n"), "");
+  EXPECT_EQ(run("fn f() -> [4 6]:\n    return zeros[lib.D lib.E]\n"), "");
+  EXPECT_EQ(run("fn g(m: lib.Fc[lib.D 2]) -> [4 2]:\n    return m.w\n\n"
+                "fn main():\n    m = lib.Fc[lib.D 2](seed=0)\n    print(g(m))\n"),
+            "");
+  EXPECT_EQ(run("fn f(d: Dataset[lib.R]):\n    print(len(d))\n"), "");
+  EXPECT_EQ(run("model M:\n    param w: [lib.D 3] = zeros()\n"), "");
+  EXPECT_EQ(run("fn f(x: [b lib.F]) -> [b]:\n    return sum(x, over=F)\n"), "E0205 @3:16");
+  EXPECT_EQ(run("fn f(x: [b lib.R]) -> [b]:\n    return x\n"), "E0205 @3:16");
+  EXPECT_EQ(run("fn f(x: [b lob.D]) -> []:\n    return sum(x)\n"), "E0205 @3:12");
+  EXPECT_EQ(run("dim A = lib.F\n"), "E0205 @3:13");
+  EXPECT_EQ(run("fn f(x: [b 3]) -> [b]:\n    return sum(x, over=lib.D)\n"), "E0405 @4:24");
+  EXPECT_EQ(run("import around\n\ndim Q = around.P\n"), "E0303 @5:5");
+}
+
 TEST(check, what_is_wrong_in_an_imported_file_is_said_where_it_is_used) {
   const std::map<std::string, std::string> files{
     {"syntax.ss", "fn g(x: [n]) -> [n]\n    return x\n"},

@@ -111,6 +111,23 @@ TEST(lower, takes_what_is_given_and_says_what_is_missing) {
   EXPECT_EQ(std::get<lowering_fault>(made).message, "the size of `n` is not given");
 }
 
+TEST(lower, takes_sizes_and_axes_from_an_imported_file) {
+  const source text{"a.ss",
+                    "import lib\n\nfn f(x: [b lib.D]) -> [b]:\n"
+                    "    return sum(x * full[lib.D](2.0), over=lib.D) + sum(x, over=(D))\n"};
+  const auto result = analyze(text, [](const std::string& path) -> moxzi::result<source> {
+    return source{path, "dim D = 4\n"};
+  });
+  ASSERT_FALSE(result.has_errors());
+  lowering_options options;
+  options.sizes["b"] = 3;
+  const auto made = lower(*result.program, function_named(*result.program, "f"), options);
+  ASSERT_TRUE(std::holds_alternative<lowered>(made));
+  const auto& code = std::get<lowered>(made);
+  EXPECT_EQ(code.inputs[0].what.dims, (device::shape{3, 4}));
+  EXPECT_EQ(code.code.types[code.results[0]].dims, (device::shape{3}));
+}
+
 TEST(lower, drops_nothing_out_of_training) {
   const source text{"a.ss", "fn f(x: [n]) -> [n]:\n"
                             "    return dropout(x, p=0.5)\n"
