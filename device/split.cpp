@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <set>
 
-#include "device/ops/reduction.hpp"
 #include "device/ops/table.hpp"
+#include "device/split_ways.hpp"
 
 namespace moxzi::device {
 
@@ -42,13 +43,6 @@ int64_t split_program::bytes() const noexcept {
 
 namespace {
 
-// One way to run an operation: what its result is then, and what must be gathered before.
-struct way {
-  placement result;
-  std::vector<int> dims; ///< of operands; -1 = whole
-  int64_t gathered = 0;
-};
-
 class splitter {
 public:
   splitter(const typed_program& code, const split_request& how) : code_(code), how_(how) {
@@ -58,6 +52,7 @@ public:
     out_.shares.assign(n, 1);
     whole_.assign(n, false);
     for (auto& need : how.needs) needs_.emplace(need.what, need);
+    for (auto& [i, dim] : how.wanted) keep_apart(i, dim);
   }
 
   split_program run() {
@@ -121,7 +116,9 @@ private:
       }
       case op::param: {
         const auto found = how_.parameters.find(std::get<std::string>(what.attributes[0]));
-        if (found != how_.parameters.end()) out_.places[i] = found->second;
+        if (found == how_.parameters.end()) return;
+        out_.places[i] = found->second;
+        if (found->second.how == placed::split) keep_apart(i, found->second.dim);
         return;
       }
       case op::ones_like:
@@ -147,8 +144,7 @@ private:
       if (x == no_register || out_.places[x].how != placed::split) continue;
       if (chosen.dims[k] != static_cast<int>(out_.places[x].dim)) gather(x, origin);
     }
-    out_.places[i] = chosen.result;
-    joint(i);
+    take(i, chosen);
   }
 
   /// Element by element, shares make shares; a sum over all of them is a sum of terms.
@@ -235,52 +231,63 @@ private:
     return sum;
   }
 
+  bool everywhere(const operation& what) const {
+    return std::all_of(what.operands.begin(), what.operands.end(),
+                       [this](reg x) { return !split_dim(x) || whole_[x]; });
+  }
+
   bool follows(const operation& what, const std::vector<int>& dims) const {
     for (size_t k = 0; k < what.operands.size(); ++k)
       if (const auto split = split_dim(what.operands[k]); split && dims[k] == *split) return true;
     return false;
   }
 
-  way choose(reg i) const {
+  /// The dimension along which a register is to be split: where it is said, or where it has an
+  /// axis of which that is said elsewhere, as gradients have those of what they belong to.
+  std::optional<uint32_t> wanted_dim(reg i) const {
+    if (const auto found = how_.wanted.find(i); found != how_.wanted.end()) return found->second;
+    const auto& factors = code_.types[i].factors;
+    for (uint32_t d = 0; d < factors.size(); ++d)
+      if (const auto axis = outermost(factors[d]); axis && kept_apart_.contains(axis->axis))
+        return d;
+    return std::nullopt;
+  }
+
+  void keep_apart(reg i, uint32_t dim) {
+    const auto& factors = code_.types[i].factors;
+    if (dim >= factors.size()) return;
+    if (const auto axis = outermost(factors[dim])) kept_apart_.insert(axis->axis);
+  }
+
+  split_way choose(reg i) const {
     const auto& what = code_.code[i];
-    way best{{}, std::vector<int>(what.operands.size(), -1), 0};
-    best.gathered = price(what, best.dims);
-    const auto wanted = how_.wanted.find(i);
+    split_way best{{}, std::vector<int>(what.operands.size(), -1)};
+    auto least = price(what, best.dims);
+    const auto wanted = wanted_dim(i);
     bool met = false;
     for (auto& one : ways(i)) {
-      one.gathered = price(what, one.dims);
-      const bool asked = wanted != how_.wanted.end() && one.result.how == placed::split
-                         && one.result.dim == wanted->second;
+      const auto gathered = price(what, one.dims);
+      const bool asked = wanted && one.result.how == placed::split && one.result.dim == *wanted;
       if (!asked && !follows(what, one.dims)) continue;
-      const bool better =
-        asked != met ? asked
-                     : one.gathered < best.gathered
-                         || (one.gathered == best.gathered && best.result.how == placed::whole);
+      // Of what is everywhere already, a part costs nothing, but terms of it do.
+      const bool as_good =
+        best.result.how == placed::whole && gathered == least
+        && (!everywhere(what) || (one.result.how == placed::split && one.joins.empty()));
+      const bool better = asked != met ? asked : gathered < least || as_good;
       if (!better) continue;
       met = met || asked;
+      least = gathered;
       best = std::move(one);
     }
     return best;
   }
 
-  std::vector<way> ways(reg i) const {
+  std::vector<split_way> ways(reg i) const {
     const auto& what = code_.code[i];
-    const auto* how = find_row(what.id);
-    std::vector<way> out = special(i);
-    if (how->split != nullptr) {
-      std::vector<const register_type*> types;
-      for (auto x : what.operands) types.push_back(x == no_register ? nullptr : &code_.types[x]);
-      for (auto& axis : how->split({types, &code_.types[i], what.attributes})) {
-        way one{{}, axis.operand_dims, 0};
-        one.dims.resize(what.operands.size(), -1);
-        if (axis.how == join::none)
-          one.result = {placed::split, static_cast<uint32_t>(axis.result_dim)};
-        else
-          one.result = {placed::partial, 0, axis.how == join::mean ? joined::mean : joined::sum};
-        out.push_back(std::move(one));
-      }
-    }
-    if (how->runs == row_runs::view) by_axis(i, out);
+    std::vector<const register_type*> types;
+    for (auto x : what.operands) types.push_back(x == no_register ? nullptr : &code_.types[x]);
+    auto out = split_ways(what.id, {types, &code_.types[i], what.attributes});
+    if (find_row(what.id)->runs == row_runs::view) by_axis(i, out);
     return out;
   }
 
@@ -292,7 +299,7 @@ private:
   }
 
   /// A view keeps the axes of what it looks at.
-  void by_axis(reg i, std::vector<way>& out) const {
+  void by_axis(reg i, std::vector<split_way>& out) const {
     const auto& what = code_.code[i];
     const auto x = what.operands.empty() ? no_register : what.operands[0];
     const auto split = split_dim(x);
@@ -301,131 +308,31 @@ private:
     if (!axis) return;
     for (uint32_t d = 0; d < code_.types[i].dims.rank(); ++d) {
       const auto here = outermost(code_.types[i].factors[d]);
-      if (here && *here == *axis) out.push_back({{placed::split, d}, {*split}, 0});
+      if (here && *here == *axis) out.push_back({{placed::split, d}, {*split}});
     }
   }
 
-  /// Rows whose parts need more than their results joined, or that say nothing themselves.
-  std::vector<way> special(reg i) const {
-    const auto& what = code_.code[i];
-    const auto rank = code_.types[i].dims.rank();
-    std::vector<way> out;
-    const auto along = [&](uint32_t dim, std::vector<int> dims) {
-      out.push_back({{placed::split, dim}, std::move(dims), 0});
-    };
-    switch (what.id) {
-      case op::softmax:
-      case op::log_softmax:
-      case op::softmax_backward:
-      case op::log_softmax_backward: {
-        const auto dim = static_cast<uint32_t>(std::get<int64_t>(what.attributes[0]));
-        along(dim, std::vector<int>(what.operands.size(), static_cast<int>(dim)));
-        break;
-      }
-      case op::dropout_active:
-        for (uint32_t d = 0; d < rank; ++d) along(d, {static_cast<int>(d)});
-        break;
-      case op::batch_norm_active:
-        along(0, {0, -1, -1});
-        break;
-      case op::batch_norm_active_backward: {
-        // Whatever is of the examples' dimension is split along it.
-        std::vector<int> dims;
-        for (auto x : what.operands)
-          dims.push_back(x != no_register && code_.types[x].dims == code_.types[i].dims ? 0 : -1);
-        along(0, std::move(dims));
-        break;
-      }
-      case op::nll_backward:
-        along(0, {code_.types[what.operands[0]].dims.rank() == 0 ? -1 : 0, 0});
-        break;
-      case op::max:
-      case op::min: {
-        const auto& dims = code_.types[what.operands[0]].dims;
-        const auto reduced = reduced_dims(what.attributes[0], dims.rank());
-        for (uint32_t d = 0; d < dims.rank(); ++d)
-          if (reduced >> d & 1)
-            out.push_back({{placed::partial, 0, what.id == op::max ? joined::max : joined::min},
-                           {static_cast<int>(d)},
-                           0});
-        break;
-      }
-      default:
-        break;
-    }
-    return out;
-  }
+  // -- what follows from a way -------------------------------------------------
 
-  // -- what follows from a placement -------------------------------------------
-
-  double share(reg i) const {
+  /// The share of the work of the device with most: as it is of what is split.
+  double share(reg i, const split_way& chosen) const {
     const auto& what = code_.code[i];
     int64_t size = 0;
-    if (out_.places[i].how == placed::split)
-      size = code_.types[i].dims[out_.places[i].dim];
-    else
-      for (auto x : what.operands)
-        if (const auto split = split_dim(x); split && size == 0)
-          size = code_.types[x].dims[static_cast<size_t>(*split)];
+    for (size_t k = 0; k < what.operands.size() && size == 0; ++k)
+      if (chosen.dims[k] >= 0)
+        size = code_.types[what.operands[k]].dims[static_cast<size_t>(chosen.dims[k])];
+    if (chosen.result.how == placed::split) size = code_.types[i].dims[chosen.result.dim];
     const auto n = static_cast<int64_t>(how_.devices);
     return size == 0 ? 1 : static_cast<double>((size + n - 1) / n) / static_cast<double>(size);
   }
 
-  /// Second results, the work's share, and what an operation sends while it runs.
-  void joint(reg i) {
-    const auto& place = out_.places[i];
-    if (place.how == placed::whole) return;
-    out_.shares[i] = share(i);
-    const auto& what = code_.code[i];
-    const auto origin = code_.origins[i];
-    const auto* how = find_row(what.id);
-    if (how->infer_second != nullptr) out_.seconds[i] = second(i);
-    const auto inside = [&](int64_t count, joined by) {
-      out_.sent.push_back(
-        {collective_kind::all_reduce, i, by, origin, code_.types[i].storage, count});
-    };
-    if (place.how != placed::split) return;
-    const auto& dims = code_.types[i].dims;
-    switch (what.id) {
-      case op::softmax:
-      case op::log_softmax:
-      case op::softmax_backward:
-      case op::log_softmax_backward: {
-        if (place.dim != static_cast<uint32_t>(std::get<int64_t>(what.attributes[0]))) return;
-        const auto rows = dims.elements() / std::max<int64_t>(dims[place.dim], 1);
-        const bool forward = what.id == op::softmax || what.id == op::log_softmax;
-        if (forward) inside(rows, joined::max);
-        inside(rows, joined::sum);
-        return;
-      }
-      case op::batch_norm_active:
-      case op::batch_norm_active_backward:
-        // Two numbers of each channel: of the whole batch.
-        if (dims.rank() > 1) inside(2 * dims[1], joined::sum);
-        return;
-      default:
-        return;
-    }
-  }
-
-  placement second(reg i) const {
-    const auto& what = code_.code[i];
-    const auto& type = code_.seconds[i];
-    const auto& place = out_.places[i];
-    // Statistics of the whole batch are everywhere.
-    if (what.id == op::batch_norm_active) return {};
-    std::optional<axis_factor> axis;
-    for (auto x : what.operands)
-      if (const auto split = split_dim(x); split && !axis)
-        axis = outermost(code_.types[x].factors[static_cast<size_t>(*split)]);
-    for (uint32_t d = 0; axis && d < type.factors.size(); ++d)
-      if (const auto here = outermost(type.factors[d]); here && here->axis == axis->axis)
-        return {placed::split, d};
-    const bool backward = find_row(what.id)->name.find("backward") != std::string_view::npos;
-    if (backward) return {placed::partial};
-    if (place.how == placed::split && place.dim < type.dims.rank())
-      return {placed::split, place.dim};
-    return {placed::split, 0};
+  void take(reg i, const split_way& chosen) {
+    out_.places[i] = chosen.result;
+    out_.seconds[i] = chosen.second;
+    out_.shares[i] = share(i, chosen);
+    for (auto& one : chosen.joins)
+      out_.sent.push_back({collective_kind::all_reduce, i, one.by, code_.origins[i],
+                           code_.types[i].storage, one.elements});
   }
 
   const typed_program& code_;
@@ -433,6 +340,7 @@ private:
   split_program out_;
   std::vector<bool> whole_; // split or in shares, and gathered as well
   std::multimap<reg, split_need> needs_;
+  std::set<uint32_t> kept_apart_; // axes that parameters and wanted registers are split along
 };
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "device/ops/norm_rows.hpp"
 
+#include <algorithm>
+
 namespace moxzi::device {
 
 register_type statistics_of(const register_type& x, const shape& dims) {
@@ -51,6 +53,15 @@ void give_weights(gradient_context& g, reg backward, size_t first) {
 
 reg weights_or_none(gradient_context& g, size_t n) {
   return g.has(n) ? g.operand(n) : no_register;
+}
+
+std::vector<split_axis> backward_axes(const typed_call& call, size_t n, size_t operands) {
+  auto axes = leading_axes(n, call.operands.size());
+  for (auto& axis : axes) {
+    std::fill_n(axis.operand_dims.begin(), operands, axis.result_dim);
+    axis.second_dim = -1;
+  }
+  return axes;
 }
 
 register_type pair_of(const rule_context& c, const shape& dims) {

@@ -25,6 +25,9 @@ result<void> want_positive(std::string_view name, const attribute& value);
 /// `backward`; w is operand `first`.
 void give_weights(gradient_context& g, reg backward, size_t first);
 reg weights_or_none(gradient_context& g, size_t n);
+/// Along `n` leading dimensions, which the first `operands` operands share with the result, of a
+/// backward row: of the weights' gradients each device has a term.
+std::vector<split_axis> backward_axes(const typed_call& call, size_t n, size_t operands);
 /// The type of that second result: two tensors of `dims`, like operand 1.
 register_type pair_of(const rule_context& c, const shape& dims);
 

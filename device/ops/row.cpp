@@ -116,7 +116,7 @@ std::vector<split_axis> leading_axes(size_t n, size_t operands) {
   std::vector<split_axis> axes;
   for (size_t i = 0; i < n; ++i) {
     split_axis axis{std::vector<int>(operands, -1), static_cast<int>(i), join::none};
-    axis.operand_dims[0] = static_cast<int>(i);
+    axis.operand_dims[0] = axis.second_dim = static_cast<int>(i);
     axes.push_back(std::move(axis));
   }
   return axes;

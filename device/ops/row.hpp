@@ -144,13 +144,15 @@ enum class join : uint8_t {
 };
 
 /// One axis of an operation along which it may be split: where each operand has it, where the
-/// result has it, and how the parts are joined. -1 = that tensor is whole on every device.
+/// result has it, and how the parts are joined. -1 = that tensor is whole on every device. A second
+/// result is joined like the first, but for `second_dim`.
 struct split_axis {
   std::vector<int> operand_dims;
   int result_dim = -1;
   device::join how = join::none;
-  int attribute = -1; ///< which attribute holds the axis' size, and so that of a part; -1 = none
-  int entry = -1;     ///< which entry of that attribute, where it is a list
+  int attribute = -1;  ///< which attribute holds the axis' size, and so that of a part; -1 = none
+  int entry = -1;      ///< which entry of that attribute, where it is a list
+  int second_dim = -1; ///< where the second result has it; -1 = each device has a term of that
 };
 
 /// Arithmetic and traffic of one execution.

@@ -154,23 +154,28 @@ result<register_type> infer_attention_backward(const rule_context& c) {
   return out;
 }
 
-/// Along what comes before the queries, and along the queries themselves where nothing counts
-/// their places.
+/// Along what comes before the queries, which all operands but the mask, the last one, have where
+/// the result has it. Fewer heads of k and v aren't split, and what draws has no rule.
+template <size_t Q>
 std::vector<split_axis> split_attention(const typed_call& call) {
   std::vector<split_axis> axes;
-  auto& to = call.result->dims;
-  auto mask = call.operands[3];
-  bool fewer = std::holds_alternative<int64_t>(call.attributes[3]);
-  bool dropped = std::holds_alternative<double>(call.attributes[4]);
-  if (dropped) return axes;
-  for (size_t i = 0; i + 2 < to.rank(); ++i) {
-    if (fewer && i + 3 == to.rank()) continue;
-    auto at = static_cast<int>(i), in_mask = -1;
-    if (mask) {
-      auto place = at - static_cast<int>(to.rank() - mask->dims.rank());
-      if (place >= 0 && mask->dims[static_cast<size_t>(place)] == to[i]) in_mask = place;
+  if (std::holds_alternative<double>(call.attributes[4])) return axes; // dropout
+  const bool fewer = std::holds_alternative<int64_t>(call.attributes[3]);
+  const auto& q = call.operands[Q]->dims;
+  const auto* mask = call.operands.back();
+  for (size_t i = 0; i + 2 < q.rank(); ++i) {
+    if (fewer && i + 3 == q.rank()) continue;
+    const auto at = static_cast<int>(i);
+    split_axis axis{.operand_dims = std::vector<int>(call.operands.size(), at),
+                    .result_dim = at,
+                    .second_dim = at};
+    axis.operand_dims.back() = -1;
+    if (mask != nullptr) {
+      const auto place = at - static_cast<int>(q.rank() - mask->dims.rank());
+      if (place >= 0 && mask->dims[static_cast<size_t>(place)] == q[i])
+        axis.operand_dims.back() = place;
     }
-    axes.push_back({{at, at, at, in_mask}, at, join::none});
+    axes.push_back(std::move(axis));
   }
   return axes;
 }
@@ -276,7 +281,7 @@ row attention_row() {
     .infer = infer_attention,
     .gradient = attention_gradient,
     .training_form = op::attention_train,
-    .split = split_attention,
+    .split = split_attention<0>,
     .costs = attention_cost<0>,
     .pytorch = "attention(q, k, v, causal, mask, scale, window, kv_heads)",
     .example = attention_example,
@@ -302,6 +307,7 @@ row attention_backward_row(op id, std::string_view name, std::string_view senten
     .pure = false,
     .infer = infer,
     .no_gradient = "second derivatives of attention have no rule",
+    .split = split_attention<1>,
     .costs = attention_cost<1>,
     .example = attention_backward_example,
     .tolerance = 64,

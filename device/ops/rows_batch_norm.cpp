@@ -157,6 +157,7 @@ row backward_row() {
     .infer = [](const rule_context& c) -> result<register_type> { return c.operand(1); },
     .infer_second = [](const rule_context& c) { return pair_of(c, {c.operand(1).dims[1]}); },
     .no_gradient = no_second_derivative,
+    .split = [](const typed_call& call) { return backward_axes(call, 1, 2); },
     .costs = batch_norm_cost,
     .example = [](sampler& random) -> sample {
       auto x = sampled(random);

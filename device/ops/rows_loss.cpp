@@ -57,7 +57,7 @@ void cross_entropy_gradient(gradient_context& g) {
 /// Along the rows. A mean with weights or ignored rows is over what the data says.
 std::vector<split_axis> split_rows(const typed_call& call) {
   split_axis axis{std::vector<int>(call.operands.size(), -1), -1, join::sum};
-  axis.operand_dims[0] = axis.operand_dims[1] = 0;
+  axis.operand_dims[0] = axis.operand_dims[1] = axis.second_dim = 0;
   bool plain = std::holds_alternative<std::monostate>(call.attributes[1])
                && (call.operands.size() < 3 || !call.operands[2]);
   switch (reduction_of(call.attributes[0])) {

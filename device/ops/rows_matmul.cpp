@@ -221,7 +221,7 @@ std::vector<split_axis> split_einsum(const typed_call& call) {
     if (call.attributes.size() > 1 && axis.result_dim >= 0) {
       axis.attribute = 1;
       axis.entry = axis.result_dim;
-      once = once && axis.operand_dims[0] >= 0;
+      once = once && std::ranges::any_of(axis.operand_dims, [](int dim) { return dim >= 0; });
     }
     if (once) axes.push_back(std::move(axis));
   }

@@ -203,6 +203,19 @@ sample repeat_backward_example(sampler& random) {
   return {{random.tensor(dims)}, {times, sizes_of(sizes)}};
 }
 
+std::vector<split_axis> split_repeat_backward(const typed_call& call) {
+  std::vector<split_axis> axes;
+  const auto &times = list(call.attributes[0]), &sizes = list(call.attributes[1]);
+  const auto missing = times.size() - sizes.size();
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (times[i + missing] == 1)
+      axes.push_back({.operand_dims = {static_cast<int>(i + missing)},
+                      .result_dim = static_cast<int>(i),
+                      .attribute = 1,
+                      .entry = static_cast<int>(i)});
+  return axes;
+}
+
 cost repeat_backward_cost(const typed_call& call) {
   auto sum = traffic(call, 0);
   sum.flops = static_cast<double>(call.operands[0]->dims.elements());
@@ -398,8 +411,8 @@ std::vector<row> joining() {
         moving(with_rules(view(op::repeat_backward, "repeat_backward",
                                "The sum of what flows back to each element.",
                                {{"times", field_kind::nat32s}, {"shape", field_kind::nat32s}}, {}),
-                          {infer_repeat_backward, nullptr, repeat_backward_gradient, nullptr,
-                           repeat_backward_example, nullptr}),
+                          {infer_repeat_backward, nullptr, repeat_backward_gradient,
+                           split_repeat_backward, repeat_backward_example, nullptr}),
                "internal");
       out.fields[0].name = "gradient";
       out.takes = float_types;

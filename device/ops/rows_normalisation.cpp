@@ -134,6 +134,11 @@ row layer_norm_backward_row() {
     .infer_second =
       [](const rule_context& c) { return pair_of(c, trailing(c.operand(1).dims, c.integer(0))); },
     .no_gradient = no_second_derivative,
+    .split =
+      [](const typed_call& call) {
+        auto taken = static_cast<size_t>(std::get<int64_t>(call.attributes[0]));
+        return backward_axes(call, call.result->dims.rank() - taken, 3);
+      },
     .costs = norm_cost,
     .example = layer_norm_backward_example,
     .tolerance = 64,
@@ -221,6 +226,8 @@ row rms_norm_backward_row() {
         return register_type{x.type, x.storage, trailing(x.dims, 1), {x.factors.back()}};
       },
     .no_gradient = no_second_derivative,
+    .split =
+      [](const typed_call& call) { return backward_axes(call, call.result->dims.rank() - 1, 3); },
     .costs = norm_cost,
     .example = rms_norm_backward_example,
     .tolerance = 64,
@@ -321,6 +328,7 @@ row group_norm_backward_row() {
     .infer = infer_like_x,
     .infer_second = [](const rule_context& c) { return pair_of(c, {c.operand(1).dims[1]}); },
     .no_gradient = no_second_derivative,
+    .split = [](const typed_call& call) { return backward_axes(call, 1, 3); },
     .costs = norm_cost,
     .example = group_norm_backward_example,
     .tolerance = 64,

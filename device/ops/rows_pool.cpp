@@ -74,7 +74,7 @@ std::vector<split_axis> split_planes(const typed_call& call) {
 
 /// The second operand is split as the first.
 std::vector<split_axis> split_both_planes(const typed_call&) {
-  return {{{0, 0}, 0, join::none}, {{1, 1}, 1, join::none}};
+  return {{{0, 0}, 0}, {{1, 1}, 1}};
 }
 
 cost pool_cost(const typed_call& call) {

@@ -152,11 +152,12 @@ std::vector<split_axis> split_batch(const typed_call& call) {
   split_axis axis{std::vector<int>(call.operands.size(), -1), 0, join::none};
   for (size_t i : {x_at, h0_at, c0_at})
     if (call.operands[i]) axis.operand_dims[i] = 0;
+  axis.second_dim = 0;
   return {axis};
 }
 
 std::vector<split_axis> split_backward(const typed_call&) {
-  return {{{0, 0, -1}, 0, join::none}};
+  return {{.operand_dims = {0, 0, -1}, .result_dim = 0, .second_dim = 0}};
 }
 
 cost forward_cost(const typed_call& call) {

@@ -32,9 +32,21 @@ row_operand part_of(const row_operand& whole, int dim, int64_t from, int64_t len
   return out;
 }
 
-/// The call with its part of the axis; the result's elements and shape.
-std::vector<double> run_part(backend& on, const row_call& call, const split_axis& axis,
-                             int64_t from, int64_t len) {
+using results = std::vector<std::vector<double>>;
+
+/// The results of a call: the second one too, where it has one.
+results results_of(backend& on, const row_call& call) {
+  std::vector<reg> wanted{call.result};
+  if (call.second != no_register) wanted.push_back(call.second);
+  results out;
+  for (auto& one : run_program(on, call.code, wanted, call.operands)) out.push_back(values_of(one));
+  return out;
+}
+
+/// The results of a call with its part of the axis.
+results run_part(backend& on, const row_call& call, const split_axis& axis,
+                 const std::array<int64_t, devices + 1>& starts, uint32_t rank) {
+  const auto from = starts[rank], len = starts[rank + 1] - from;
   auto what = call.what;
   auto operands = call.operands;
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -49,8 +61,7 @@ std::vector<double> run_part(backend& on, const row_call& call, const split_axis
       auto& entry = (*list)[static_cast<size_t>(axis.entry)];
       // A dimension of several parts is split along its outermost.
       if (entry != UINT32_MAX) {
-        auto dim = static_cast<size_t>(axis.operand_dims[0]);
-        entry = static_cast<uint32_t>(entry / call.what.operands[0]->dims[dim] * len);
+        entry = static_cast<uint32_t>(entry / starts.back() * len);
       }
     } else {
       value = len;
@@ -59,7 +70,7 @@ std::vector<double> run_part(backend& on, const row_call& call, const split_axis
   auto part = make_call(*call.how, what, operands);
   EXPECT_TRUE(part) << call.text() << ": " << (part ? "" : part.error().message);
   if (!part) return {};
-  return values_of(run_program(on, part->code, {part->result}, part->operands).at(0));
+  return results_of(on, *part);
 }
 
 /// How an axis is dealt out: where each device's part starts, and where the last one ends.
@@ -87,33 +98,42 @@ std::vector<double> concatenated(const std::vector<double>& parts, const shape& 
   return out;
 }
 
-/// What one device makes of its part, joined with the others': the whole result.
-std::vector<double> as_device(collectives& mine, backend& on, const row_call& call,
-                              const split_axis& axis,
-                              const std::array<int64_t, devices + 1>& starts) {
-  auto& whole = call.code.types[call.result].dims;
-  auto from = starts[mine.rank()], len = starts[mine.rank() + 1] - from;
-  auto part = run_part(on, call, axis, from, len);
+/// A device's part of a result, joined with the others': along a dimension, or if that is none as
+/// terms of a sum.
+std::vector<double> joined_over(collectives& mine, std::vector<double> part, const shape& whole,
+                                int dim, const std::array<int64_t, devices + 1>& starts) {
   std::optional<fault> failed;
-  std::vector<double> out;
-  if (axis.how == join::none) {
-    std::vector<uint64_t> bytes;
-    auto row = static_cast<uint64_t>(whole.elements() / starts.back()) * sizeof(double);
-    for (size_t i = 0; i < devices; ++i)
-      bytes.push_back(static_cast<uint64_t>(starts[i + 1] - starts[i]) * row);
-    EXPECT_EQ(part.size() * sizeof(double), bytes[mine.rank()]) << call.text();
-    if (part.size() * sizeof(double) != bytes[mine.rank()]) mine.abort("a part of another size");
-    std::vector<double> parts(static_cast<size_t>(whole.elements()));
-    failed = mine.all_gather(part.data(), bytes, parts.data(), 1);
-    out = concatenated(parts, whole, static_cast<size_t>(axis.result_dim), starts);
-  } else {
-    if (axis.how == join::mean)
-      for (auto& x : part) x *= static_cast<double>(len) / static_cast<double>(starts.back());
+  if (dim < 0) {
     failed = mine.all_reduce(part.data(), part.size(), elem::f64, 1);
-    out = part;
+    EXPECT_FALSE(failed) << failed->what;
+    return part;
   }
+  std::vector<uint64_t> bytes;
+  auto row = static_cast<uint64_t>(whole.elements() / starts.back()) * sizeof(double);
+  for (size_t i = 0; i < devices; ++i)
+    bytes.push_back(static_cast<uint64_t>(starts[i + 1] - starts[i]) * row);
+  EXPECT_EQ(part.size() * sizeof(double), bytes[mine.rank()]);
+  if (part.size() * sizeof(double) != bytes[mine.rank()]) mine.abort("a part of another size");
+  std::vector<double> parts(static_cast<size_t>(whole.elements()));
+  failed = mine.all_gather(part.data(), bytes, parts.data(), 1);
   EXPECT_FALSE(failed) << failed->what;
-  return out;
+  return concatenated(parts, whole, static_cast<size_t>(dim), starts);
+}
+
+/// What one device makes of its part, joined with the others': the whole results.
+results as_device(collectives& mine, backend& on, const row_call& call, const split_axis& axis,
+                  const std::array<int64_t, devices + 1>& starts) {
+  auto parts = run_part(on, call, axis, starts, mine.rank());
+  const auto len = starts[mine.rank() + 1] - starts[mine.rank()];
+  if (axis.how == join::mean)
+    for (auto& part : parts)
+      for (auto& x : part) x *= static_cast<double>(len) / static_cast<double>(starts.back());
+  const std::array regs{call.result, call.second};
+  const std::array dims{axis.result_dim, axis.second_dim};
+  for (size_t i = 0; i < parts.size(); ++i)
+    parts[i] =
+      joined_over(mine, std::move(parts[i]), call.code.types[regs[i]].dims, dims[i], starts);
+  return parts;
 }
 
 /// The size of the axis; 0 if no operand has it.
@@ -138,7 +158,7 @@ TEST(rows, may_be_split_as_they_say) {
     std::vector<const register_type*> operands;
     for (auto& operand : call.operands)
       operands.push_back(operand.at == no_register ? nullptr : &call.code.types[operand.at]);
-    auto whole = values_of(run_program(*each[0], call.code, {call.result}, call.operands).at(0));
+    auto whole = results_of(*each[0], call);
     for (auto& axis : split({operands, &type, call.what.attributes})) {
       ASSERT_EQ(axis.operand_dims.size(), operands.size());
       ASSERT_EQ(axis.result_dim < 0, axis.how != join::none);
@@ -146,7 +166,7 @@ TEST(rows, may_be_split_as_they_say) {
       if (size < static_cast<int64_t>(devices)) continue;
       ++seen;
       auto starts = dealt_out(size, random);
-      std::array<std::vector<double>, devices> joined;
+      std::array<results, devices> joined;
       {
         std::vector<std::jthread> threads;
         for (uint32_t rank = 0; rank < devices; ++rank)
@@ -154,10 +174,13 @@ TEST(rows, may_be_split_as_they_say) {
             joined[rank] = as_device(*group->member(rank), *each[rank], call, axis, starts);
           });
       }
-      for (auto& one : joined)
-        expect_near(one, whole, 1e-11 * call.how->tolerance,
-                    fmt::format("{} split along operand dims {}, result dim {}", call.text(),
-                                fmt::join(axis.operand_dims, " "), axis.result_dim));
+      for (auto& one : joined) {
+        ASSERT_EQ(one.size(), whole.size());
+        for (size_t i = 0; i < whole.size(); ++i)
+          expect_near(one[i], whole[i], 1e-11 * call.how->tolerance,
+                      fmt::format("result {} of {} split along operand dims {}, result dim {}", i,
+                                  call.text(), fmt::join(axis.operand_dims, " "), axis.result_dim));
+      }
       if (::testing::Test::HasFailure()) return;
     }
   });

@@ -144,6 +144,149 @@ TEST(split, joins_a_softmax_along_the_split_by_two_small_sums) {
   EXPECT_EQ(out.places[1], along(1));
 }
 
+TEST(split, joins_small_sums_where_a_reduction_crosses_the_split) {
+  environment where;
+  where.inputs = {{elem::f32, {12, 5}}};
+  const std::vector<uint32_t> examples{0};
+  program code{testing::input(0),
+               {op::variance, {0}, {examples, {}, {}}},
+               {op::norm, {0}, {2.0, examples, {}}},
+               {op::logsumexp, {0}, {examples, {}}},
+               {op::any, {0}, {examples, {}}},
+               {op::all, {0}, {examples, {}}}};
+  auto made = check(code, where);
+  ASSERT_TRUE(made) << made.error().message;
+  auto out = split_over(*made, {3, {along(0)}, {}, {}, {{4, 0}, {5, 0}}});
+  // Of each of five columns: mean and squares; squares; maximum, then sum; one truth each.
+  EXPECT_EQ(sent(out),
+            "all-reduce 10, all-reduce 5, all-reduce 5, all-reduce 5, all-reduce 5, all-reduce 5");
+  EXPECT_EQ(out.sent[2].by, joined::max);
+  EXPECT_EQ(out.sent[4].by, joined::max);
+  EXPECT_EQ(out.sent[5].by, joined::min);
+  for (reg i = 1; i < 4; ++i) EXPECT_EQ(out.places[i], placement{});
+  EXPECT_DOUBLE_EQ(out.shares[1], 4.0 / 12);
+}
+
+TEST(split, sends_gradients_alone_through_normalisations_of_a_split_batch) {
+  for (auto norm : {op::layer_norm, op::rms_norm}) {
+    environment where;
+    where.inputs = {{elem::f32, {12, 8}}};
+    where.parameters = {{"w", f32({8, 8})}, {"gain", f32({8})}, {"bias", f32({8})}};
+    program code{testing::input(0),
+                 testing::param("w"),
+                 {op::matmul, {0, 1}, {{}, {}}},
+                 testing::param("gain")};
+    if (norm == op::layer_norm) {
+      code.push_back(testing::param("bias"));
+      code.push_back({norm, {2, 3, 4}, {{}, {}}});
+    } else {
+      code.push_back({norm, {2, 3}, {{}}});
+    }
+    const auto made_of = static_cast<reg>(code.size() - 1);
+    code.push_back({op::square, {made_of}, {}});
+    code.push_back({op::mean, {made_of + 1}, {{}, {}}});
+    auto checked = check(code, where);
+    ASSERT_TRUE(checked) << checked.error().message;
+    std::vector<std::string> names{"w", "gain"};
+    if (norm == op::layer_norm) names.push_back("bias");
+    auto made = differentiate(std::move(*checked), made_of + 2, names);
+    ASSERT_TRUE(made);
+    split_request how{3, {along(0)}, {}, {}, {}};
+    for (auto g : made->gradients) how.needs.push_back({g, 0});
+    auto out = split_over(made->code, how);
+    // 8 · 8 of w, and 8 of each weight of the normalisation.
+    EXPECT_EQ(out.bytes(), 4 * (64 + 8 * static_cast<int64_t>(names.size() - 1))) << sent(out);
+    for (auto& one : out.sent) EXPECT_EQ(one.kind, collective_kind::all_reduce);
+  }
+}
+
+TEST(split, keeps_heads_of_attention_apart_forward_and_back) {
+  environment where;
+  where.inputs = {{elem::f32, {2, 6, 5, 4}}};
+  where.parameters = {{"q", f32({2, 6, 5, 4})}, {"k", f32({2, 6, 5, 4})}};
+  program code{testing::param("q"),
+               testing::param("k"),
+               testing::input(0),
+               {op::attention, {0, 1, 2, no_register}, {true, {}, {}, {}, {}}},
+               {op::sum, {3}, {{}, {}}}};
+  auto checked = check(code, where);
+  ASSERT_TRUE(checked) << checked.error().message;
+  auto made = differentiate(std::move(*checked), 4, {"q", "k"});
+  ASSERT_TRUE(made);
+  split_request how{3, {along(1)}, {{"q", along(1)}, {"k", along(1)}}, {}, {}};
+  for (auto g : made->gradients) how.needs.push_back({g, 0});
+  how.needs.push_back({4, 0});
+  auto out = split_over(made->code, how);
+  EXPECT_EQ(sent(out), "all-reduce 1");
+  for (auto g : made->gradients) EXPECT_EQ(out.places[g], along(1));
+}
+
+TEST(split, keeps_axes_that_an_einsum_gives_back) {
+  environment where;
+  where.inputs = {{elem::f32, {8, 6}}};
+  where.parameters = {{"w", f32({6, 4, 3})}, {"o", f32({4, 3, 6})}};
+  program code{testing::param("w"),
+               testing::param("o"),
+               testing::input(0),
+               {op::einsum, {2, 0}, {std::string("ta,ahd->thd")}},
+               {op::einsum, {3, 1}, {std::string("thd,hda->ta")}},
+               {op::square, {4}, {}},
+               {op::sum, {5}, {{}, {}}}};
+  auto checked = check(code, where);
+  ASSERT_TRUE(checked) << checked.error().message;
+  auto made = differentiate(std::move(*checked), 6, {"w", "o"});
+  ASSERT_TRUE(made);
+  split_request how{2, {}, {{"w", along(1)}, {"o", along(0)}}, {}, {}};
+  for (auto g : made->gradients) how.needs.push_back({g, 0});
+  auto out = split_over(made->code, how);
+  // Heads stay where their weights are: only what all of them make together is summed.
+  EXPECT_EQ(sent(out), "all-reduce 48");
+  EXPECT_EQ(out.places[made->gradients[0]], along(1));
+  EXPECT_EQ(out.places[made->gradients[1]], along(0));
+}
+
+TEST(split, keeps_heads_apart_although_the_loss_is_split_by_examples) {
+  environment where;
+  where.inputs = {{elem::f32, {8, 6}}, {elem::f32, {8, 6}}};
+  where.parameters = {{"w", f32({6, 4, 3})}, {"o", f32({4, 3, 6})}};
+  program code{testing::param("w"),
+               testing::param("o"),
+               testing::input(0),
+               {op::einsum, {2, 0}, {std::string("ta,ahd->thd")}},
+               {op::einsum, {3, 1}, {std::string("thd,hda->ta")}},
+               testing::input(1),
+               {op::mse, {4, 5}, {{}}}};
+  auto checked = check(code, where);
+  ASSERT_TRUE(checked) << checked.error().message;
+  auto made = differentiate(std::move(*checked), 6, {"w", "o"});
+  ASSERT_TRUE(made);
+  split_request how{2, {along(0), along(0)}, {{"w", along(1)}, {"o", along(0)}}, {{3, 1}}, {}};
+  for (auto g : made->gradients) how.needs.push_back({g, 0});
+  how.needs.push_back({6, 0});
+  auto out = split_over(made->code, how);
+  // The examples to all heads, what the heads make together, the loss, and its gradient back.
+  EXPECT_EQ(sent(out), "all-gather 48, all-reduce 48, all-reduce 1, all-gather 48");
+}
+
+TEST(split, joins_three_numbers_a_row_where_classes_are_split) {
+  environment where;
+  where.inputs = {{elem::i64, {8}}, {elem::i64, {8}}};
+  where.parameters = {{"table", f32({10, 6})}, {"head", f32({6, 10})}};
+  program code{testing::param("table"),     testing::param("head"),         testing::input(0),
+               {op::embedding, {0, 2}, {}}, {op::matmul, {3, 1}, {{}, {}}}, testing::input(1),
+               testing::cross_entropy(4, 5)};
+  auto checked = check(code, where);
+  ASSERT_TRUE(checked) << checked.error().message;
+  auto made = differentiate(std::move(*checked), 6, {"head"});
+  ASSERT_TRUE(made);
+  split_request how{2, {}, {{"table", along(0)}, {"head", along(1)}}, {}, {}};
+  how.needs = {{made->gradients[0], 0}, {6, 0}};
+  auto out = split_over(made->code, how);
+  // Rows of the table that a device has not are another's; then three numbers of each row.
+  EXPECT_EQ(sent(out), "all-reduce 48, all-reduce 8, all-reduce 8, all-reduce 8");
+  EXPECT_EQ(out.places[made->gradients[0]], along(1));
+}
+
 TEST(split, splits_what_is_wanted_although_its_operands_are_whole) {
   environment where;
   where.inputs = {{elem::f32, {8, 4}}};
