@@ -43,7 +43,7 @@ checked checker::run() {
   check_devices();
   check_initialisers();
   for (uint32_t f = 0; f < functions_.size(); ++f) check_body(f);
-  check_model_sizes();
+  check_needs();
   place_functions();
   report_imports();
   checked result;

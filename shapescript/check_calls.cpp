@@ -77,7 +77,7 @@ type checker::dispatch(const expr& callee, call_site& site) {
       }
       std::vector<span> places;
       for (const auto& one : callee.arguments) places.push_back(t().at(one.value).where);
-      model_uses_.push_back({module_, std::move(places), out});
+      model_uses_.push_back({module_, std::move(places), out, function_});
       return make_model(out, site);
     }
     if (!other && found == nullptr && index_name(named)) {
@@ -129,7 +129,10 @@ type checker::call_value(const type& callee, call_site& site) {
     lone.where = lone.name = site.callee;
     size_scope none;
     const auto out = model_use(callee.declaration, lone, scope_ != nullptr ? *scope_ : none, false);
-    if (!is_poison(out)) return make_model(out, site);
+    if (!is_poison(out)) {
+      if (!out.dims.empty()) model_uses_.back().maker = function_;
+      return make_model(out, site);
+    }
   }
   for (auto& one : site.arguments)
     if (site.patterns == pattern_id::none) type_of(one);
@@ -278,30 +281,33 @@ bool checker::unify(const type& want, const type& have, symbol_map& map) {
       map.emplace(*lone, given);
       return;
     }
-    // `2*n` against 6: n is 3.
-    std::optional<symbol> unknown;
-    size_form rest{0};
-    int64_t factor = 0;
-    for (const auto& term : size.terms()) {
+    // `2*n+1` against 7, `n/2` against 3: what n is.
+    const auto known = [&](symbol s) { return map.contains(s); };
+    for (const auto& term : size.under().terms())
+      if (!std::all_of(term.symbols.begin(), term.symbols.end(), known)) return;
+    const auto value = [&](symbol s) { return map.at(s).size; };
+    const auto value_of = [&](const size_sum::product& term) {
       size_form part{term.factor};
-      bool open = false;
-      for (const auto s : term.symbols) {
-        if (const auto found = map.find(s); found != map.end())
-          part = part * found->second.size;
-        else if (unknown || term.symbols.size() > 1)
-          return;
-        else {
-          unknown = s;
-          open = true;
-        }
+      for (const auto s : term.symbols)
+        if (known(s)) part = part * value(s);
+      return part;
+    };
+    std::optional<symbol> unknown;
+    size_form rest{0}, factor{0}, under{0};
+    for (const auto& term : size.over().terms()) {
+      const auto open = std::count_if(term.symbols.begin(), term.symbols.end(),
+                                      [&](symbol s) { return !known(s); });
+      if (open > 1 || (open == 1 && unknown)) return;
+      if (open == 1) {
+        unknown = *std::find_if_not(term.symbols.begin(), term.symbols.end(), known);
+        factor = value_of(term);
+      } else {
+        rest = rest + value_of(term);
       }
-      if (open)
-        factor = term.factor;
-      else
-        rest = rest + part;
     }
-    if (!unknown || factor == 0) return;
-    if (const auto solved = divide(given.size - rest, size_form{factor}))
+    for (const auto& term : size.under().terms()) under = under + value_of(term);
+    if (!unknown) return;
+    if (const auto solved = divide(given.size * under - rest, factor))
       map.emplace(*unknown, axis{"", *solved});
   };
   if (want.axes.size() == have.axes.size())
@@ -343,7 +349,11 @@ type checker::call_function(uint32_t index, call_site& site, const type* self, s
     return {};
   }
   symbol_map map;
+  const auto give = [&](span where) {
+    for (const auto& [one, size] : map) site.given.try_emplace(one, where);
+  };
   if (self != nullptr && !f.parameters.empty()) unify(f.parameters[0].what, *self, map);
+  give(site.callee);
   std::vector<parameter_slot> slots;
   for (size_t i = bound; i < f.parameters.size(); ++i)
     slots.push_back({f.parameters[i].name, f.parameters[i].has_default, false, false,
@@ -369,30 +379,32 @@ type checker::call_function(uint32_t index, call_site& site, const type* self, s
       use(p.name_at, m.slots[i]->name);
       // Swapped arguments are one mistake: the first that does not fit is reported.
       if (ok) ok = bind_argument(f, p, *m.slots[i], map);
+      give(m.slots[i]->where);
       check_mut(p, *m.slots[i]);
     }
     check_aliases(site);
   }
-  note_calls(index, map, site.where);
-  if (!ok) {
-    // A result without axes of its own is known all the same.
-    const bool plain_result = is(f.result, base_type::none) || is_scalar(f.result);
-    return plain_result ? f.result : type{};
-  }
-  return bind_result(f, map, site, m.rest);
+  type out;
+  // A result without axes of its own is known all the same.
+  if (ok)
+    out = bind_result(f, map, site, m.rest);
+  else if (is(f.result, base_type::none) || is_scalar(f.result))
+    out = f.result;
+  give(site.where);
+  note_calls(index, map, site, ok && !is_poison(out));
+  return out;
 }
 
 type checker::bind_result(const function_info& f, symbol_map& map, call_site& site,
                           const std::vector<call_argument*>& extra) {
   std::vector<symbol> missing;
   const auto see = [&](const size_form& size) {
-    for (const auto& term : size.terms())
-      for (const auto one : term.symbols) {
-        const bool ours = std::find(f.given.begin(), f.given.end(), one) != f.given.end()
-                          || std::find(f.only_in_result.begin(), f.only_in_result.end(), one)
-                               != f.only_in_result.end();
-        if (ours && !map.contains(one)) missing.push_back(one);
-      }
+    for (const auto one : size.symbols()) {
+      const bool ours = std::find(f.given.begin(), f.given.end(), one) != f.given.end()
+                        || std::find(f.only_in_result.begin(), f.only_in_result.end(), one)
+                             != f.only_in_result.end();
+      if (ours && !map.contains(one)) missing.push_back(one);
+    }
   };
   const auto look = [&](const type& what) {
     for (const auto& one : what.axes) see(one.size);
@@ -429,12 +441,17 @@ type checker::bind_result(const function_info& f, symbol_map& map, call_site& si
   return replace(f.result, map);
 }
 
-void checker::note_calls(uint32_t callee, const symbol_map& map, span where) {
+void checker::note_calls(uint32_t callee, const symbol_map& map, const call_site& site,
+                         bool sound) {
   if (function_ == no_index) return;
-  functions_[function_].calls.push_back({callee, where});
-  for (const auto& [theirs, ours] : map)
-    for (const auto& term : ours.size.terms())
-      for (const auto one : term.symbols) bindings_.push_back({one, theirs, function_, where});
+  call_edge edge{callee, site.where};
+  for (const auto& [theirs, ours] : map) {
+    for (const auto one : ours.size.symbols())
+      bindings_.push_back({one, theirs, function_, site.where});
+    if (sound) edge.sizes.emplace(theirs, ours.size);
+  }
+  if (sound) edge.given = site.given;
+  functions_[function_].calls.push_back(std::move(edge));
 }
 
 } // namespace shapescript

@@ -71,6 +71,7 @@ void checker::resolve_models() {
 void checker::resolve_model(uint32_t index) {
   auto& model = models_[index];
   module_ = model.module;
+  needs_ = &model.needs;
   std::map<std::string_view, span> seen;
   const auto add_name = [&](span where) {
     const auto [place, fresh] = seen.emplace(text(where), where);
@@ -83,6 +84,7 @@ void checker::resolve_model(uint32_t index) {
     add_name(member.name);
     resolve_member(model, member);
   }
+  needs_ = nullptr;
   for (uint32_t f = 0; f < functions_.size(); ++f) {
     if (functions_[f].owner != index) continue;
     functions_[f].name_at = new_name(name_kind::method, text(functions_[f].decl->name),
@@ -262,57 +264,12 @@ void checker::check_initialiser(const member_info& member, const type& what, spa
   report_misfit(fits(have, want), have, want, where, "E0404", name);
 }
 
-// What the sizes of a model's members become where it is used.
-void checker::check_model_sizes() {
-  constexpr size_t models_deep_max = 1000;
-  for (const auto& use : model_uses_) {
-    module_ = use.module;
-    std::vector<type> open{use.what};
-    bool fine = true;
-    for (size_t next = 0; fine && next < open.size() && next < models_deep_max; ++next) {
-      const auto what = open[next];
-      const auto& model = models_[what.declaration];
-      symbol_map map;
-      for (size_t i = 0; i < model.dims.size() && i < what.dims.size(); ++i)
-        map[model.dims[i]] = dim_of(what, i);
-      for (const auto& member : model.members) {
-        const auto inner = replace(member.what, map);
-        if (is(inner, base_type::model)) open.push_back(inner);
-        if (is(inner, base_type::layers)) open.push_back(inner.parts[0]);
-        auto sizes = inner.axes;
-        if (inner.value) sizes.push_back({"", *inner.value});
-        for (size_t i = 0; fine && i < sizes.size(); ++i) {
-          const auto number = sizes[i].size.number();
-          if (!number || *number >= 1) continue;
-          auto& d = report(
-            "E0302", size_place(use, member, i),
-            fmt::format("`{}` of `{}` would have a size of {}", member.name, show(what), *number),
-            "a size is at least 1");
-          if (model.module == module_)
-            mark(d, member.where, fmt::format("declared `{}`", show(member.what)));
-          fine = false;
-        }
-      }
-    }
-  }
-}
-
-// The size of the use that an axis of the model's own member comes from.
-span checker::size_place(const model_place& use, const member_info& member, size_t axis_at) const {
-  const auto& model = models_[use.what.declaration];
-  if (axis_at >= member.what.axes.size()) return use.places[0];
-  for (const auto& term : member.what.axes[axis_at].size.terms())
-    for (const auto one : term.symbols)
-      for (size_t i = 0; i < model.dims.size() && i < use.places.size(); ++i)
-        if (model.dims[i] == one) return use.places[i];
-  return use.places[0];
-}
-
 // -- signatures ----------------------------------------------------------------
 
 void checker::resolve_function(uint32_t index) {
   auto& f = functions_[index];
   module_ = f.module;
+  needs_ = &f.needs;
   if (f.owner != no_index) f.scope = models_[f.owner].scope;
   const auto first = static_cast<symbol>(symbols_.size());
   resolve_parameters(f);
@@ -330,6 +287,7 @@ void checker::resolve_function(uint32_t index) {
     f.only_in_result.push_back(static_cast<symbol>(one));
   if (decl.is_extern) check_extern(f);
   f.resolved = true;
+  needs_ = nullptr;
 }
 
 void checker::resolve_parameters(function_info& f) {

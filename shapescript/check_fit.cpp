@@ -132,8 +132,36 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
   }
 }
 
+// The name of an axis with the names of the symbols in it replaced: `3*A` where A is the caller's D
+// is `3*D`. It has none if one of them has none there.
+std::string checker::replace_names(const axis& one, const symbol_map& map) const {
+  std::map<std::string_view, const axis*> names;
+  for (const auto s : one.size.symbols())
+    if (const auto found = map.find(s); found != map.end())
+      names.emplace(symbols_[s].name, &found->second);
+  const auto is_letter = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  std::string out;
+  for (size_t at = 0; at < one.name.size();) {
+    auto end = at;
+    while (end < one.name.size() && is_letter(one.name[end])) ++end;
+    const auto word = std::string_view{one.name}.substr(at, std::max<size_t>(1, end - at));
+    at += word.size();
+    const auto found = names.find(word);
+    if (found == names.end()) {
+      out += word;
+      continue;
+    }
+    const auto& name = found->second->name;
+    if (name.empty()) return {};
+    out += std::all_of(name.begin(), name.end(), is_letter) ? name : "(" + name + ")";
+  }
+  return out;
+}
+
 // The type with a called function's symbols replaced by what they are at the call.
-type checker::replace(const type& what, const symbol_map& map) {
+type checker::replace(const type& what, const symbol_map& map) const {
   if (map.empty()) return what;
   const auto size_of = [&map](symbol one) {
     const auto found = map.find(one);
@@ -142,7 +170,7 @@ type checker::replace(const type& what, const symbol_map& map) {
   const auto axis_of = [&](const axis& one) {
     if (const auto lone = one.size.lone())
       if (const auto found = map.find(*lone); found != map.end()) return found->second;
-    return axis{one.name, one.size.replace(size_of), one.resized};
+    return axis{replace_names(one, map), one.size.replace(size_of), one.resized};
   };
   type out = what;
   for (auto& one : out.axes) one = axis_of(one);

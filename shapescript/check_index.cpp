@@ -25,6 +25,50 @@ bool checker::in_file(const expr& node) const {
   return !locals_.contains(word) && found != nullptr && found->kind == entity::file;
 }
 
+// `n/2+1` where a size is written: a whole number, and no float as in other arithmetic.
+std::optional<size_form> checker::size_quotient(expr_id id) {
+  const auto& node = t().at(id);
+  if (in_file(node)) return size_in_file(t().at(node.left).name, node.name);
+  if (node.kind != expr_kind::binary || !divides(t(), id)) {
+    const auto what = expression(id);
+    if (is_poison(what)) return std::nullopt;
+    if (is(what, base_type::integer))
+      return what.value ? *what.value
+                        : size_form::of(new_symbol(std::string{text(node.where)}, node.where));
+    report("E0403", node.where, fmt::format("a size is an int, but this is `{}`", show(what)),
+           fmt::format("`{}`", show(what)));
+    return std::nullopt;
+  }
+  const auto left = size_quotient(node.left);
+  const auto right = size_quotient(node.right);
+  std::optional<size_form> size;
+  if (left && right) {
+    switch (node.operation) {
+      case token_kind::plus:
+        size = *left + *right;
+        break;
+      case token_kind::minus:
+        size = *left - *right;
+        break;
+      case token_kind::times:
+        size = *left * *right;
+        break;
+      case token_kind::divide:
+        size = divided(*left, *right, node.where, text(node.where));
+        break;
+      default:
+        report("E0403", node.where, fmt::format("{} makes no size", describe(node.operation)),
+               "sizes are added, subtracted, multiplied and divided");
+    }
+  }
+  if (size) {
+    auto what = scalar_of(base_type::integer);
+    what.value = size;
+    keep_type(id, what);
+  }
+  return size;
+}
+
 // A size written as an expression: a number, an axis of this function, or arithmetic of them.
 std::optional<size_form> checker::size_from(expr_id id) {
   const auto& node = t().at(id);
@@ -33,7 +77,15 @@ std::optional<size_form> checker::size_from(expr_id id) {
     if (!locals_.contains(word)) return size_of_name(node.name, *scope_, false);
   }
   if (in_file(node)) return size_in_file(t().at(node.left).name, node.name);
-  const auto what = expression(id);
+  type what;
+  if (divides(t(), id)) {
+    if (auto size = size_quotient(id)) {
+      what = scalar_of(base_type::integer);
+      what.value = std::move(size);
+    }
+  } else {
+    what = expression(id);
+  }
   if (is_poison(what)) return std::nullopt;
   if (is(what, base_type::integer) && what.value) {
     const auto number = what.value->number();
@@ -139,7 +191,13 @@ bool checker::index_range(const expr& item, axis& over) {
     const auto id = side == 0 ? item.left : item.right;
     if (id == expr_id::none) continue;
     const auto& node = t().at(id);
-    const auto what = expression(id);
+    type what;
+    if (divides(t(), id)) {
+      what.value = size_quotient(id);
+      if (what.value) what.base = base_type::integer;
+    } else {
+      what = expression(id);
+    }
     if (is_poison(what)) return false;
     const auto number = what.value ? what.value->number() : std::nullopt;
     if (!what.value) {

@@ -138,7 +138,12 @@ bool checker::read_group(pattern_state& state, const pattern_item& group, const 
     unknown = &one;
   }
   std::optional<size_form> rest = size_form{1};
-  if (unknown != nullptr) rest = divide(over.size, product);
+  if (unknown != nullptr) {
+    rest = divide(over.size, product);
+    // What a symbolic axis leaves is decided where its size is known.
+    if (!rest && !over.size.number() && product.number() != 0)
+      rest = divided(over.size, product, group.where, text(group.where));
+  }
   if (!rest || (unknown == nullptr && !(product == over.size))) {
     auto& d =
       report("E0409", group.where,

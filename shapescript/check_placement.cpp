@@ -199,17 +199,14 @@ void checker::spread_batches() {
 
 // An axis of examples, or one that was merged from one.
 bool checker::of_batches(const size_form& size) const {
-  return std::any_of(size.terms().begin(), size.terms().end(), [this](const auto& term) {
-    return std::any_of(term.symbols.begin(), term.symbols.end(),
-                       [this](symbol one) { return symbols_[one].batch; });
-  });
+  const auto symbols = size.symbols();
+  return std::any_of(symbols.begin(), symbols.end(),
+                     [this](symbol one) { return symbols_[one].batch; });
 }
 
 // Where the program itself gives an axis of examples to the function of an imported file.
 std::optional<span> checker::place_in_program(const size_form& size) const {
-  std::vector<symbol> open;
-  for (const auto& term : size.terms())
-    open.insert(open.end(), term.symbols.begin(), term.symbols.end());
+  auto open = size.symbols();
   std::set<symbol> seen(open.begin(), open.end());
   while (!open.empty()) {
     const auto one = open.back();

@@ -267,7 +267,10 @@ std::optional<size_form> checker::out_size(const size_form& n, const size_form& 
                                            const size_form& pad, const size_form& stride,
                                            span where) {
   const auto span_size = n + pad + pad - k;
-  const auto steps = divide(span_size, stride);
+  const bool symbolic = !span_size.number() || !stride.number();
+  const auto steps =
+    symbolic ? divided(span_size, stride, where, text(where)) : divide(span_size, stride);
+  if (!steps && symbolic) return std::nullopt;
   const auto number = steps ? steps->number() : std::nullopt;
   if (!steps || (number && *number < 0)) {
     report("E0301", where,

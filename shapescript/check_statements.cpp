@@ -13,6 +13,7 @@ void checker::check_body(uint32_t index) {
   module_ = f.module;
   function_ = index;
   scope_ = &f.scope;
+  needs_ = &f.needs;
   locals_.clear();
   local_infos_.clear();
   local_names_.clear();
@@ -47,6 +48,7 @@ void checker::check_body(uint32_t index) {
   }
   f.has_errors = has_errors_here_;
   scope_ = nullptr;
+  needs_ = nullptr;
   function_ = no_index;
 }
 

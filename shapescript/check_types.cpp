@@ -112,12 +112,7 @@ std::optional<size_form> checker::combine(const dim_expr& node, const size_form&
     default:
       break;
   }
-  auto quotient = divide(x, y);
-  if (!quotient)
-    report("E0301", node.where,
-           fmt::format("`{}` is not exact: {} / {}", text(node.where), show(x), show(y)),
-           "a size is a whole number");
-  return quotient;
+  return divided(x, y, node.where, text(node.where));
 }
 
 std::optional<size_form> checker::resolve_size(dim_id id, size_scope& scope, bool fresh) {
@@ -159,6 +154,7 @@ axis checker::resolve_axis(dim_id id, size_scope& scope, bool fresh, bool& ok) {
            number ? "a size is at least 1" : "too large to be compared");
     ok = false;
   }
+  if (ok) need_positive(*size, node.where);
   if (node.kind != dim_expr::integer) one.name = axis_name(text(node.where));
   return one;
 }

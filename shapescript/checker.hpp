@@ -53,6 +53,7 @@ struct call_site {
   span callee;
   std::vector<call_argument> arguments;
   pattern_id patterns = pattern_id::none;
+  std::map<symbol, span> given = {}; ///< the arguments that the callee's symbols come from
 };
 
 /// A place where a model of sizes is written, with the places of the sizes, or of its name alone.
@@ -60,6 +61,7 @@ struct model_place {
   uint32_t module;
   std::vector<span> places;
   type what;
+  uint32_t maker = no_index; ///< the function that makes a model there
 };
 
 /// An axis of a caller that is one of the called function's.
@@ -180,7 +182,8 @@ private:
   bool same(const type& x, const type& y) const;
   void report_misfit(misfit what, const type& have, const type& want, span where,
                      const char* shape_code, const std::string& wanted_by);
-  static type replace(const type& what, const symbol_map& map);
+  type replace(const type& what, const symbol_map& map) const;
+  std::string replace_names(const axis& one, const symbol_map& map) const;
 
   // -- declarations (check_declarations.cpp) -----------------------------------
   void add_batch_norm();
@@ -191,12 +194,23 @@ private:
   void check_model_cycles();
   void check_initialisers();
   void check_initialiser(const member_info& member, const type& what, span where);
-  void check_model_sizes();
-  span size_place(const model_place& use, const member_info& member, size_t axis_at) const;
   void need_fixed(const std::string& name, const model_info& owner, size_t first);
   void resolve_function(uint32_t index);
   void resolve_parameters(function_info& f);
   void check_extern(function_info& f);
+
+  // -- sizes that are known where they are used (check_needs.cpp) ---------------
+  std::optional<size_form> divided(const size_form& x, const size_form& y, span where,
+                                   std::string_view what);
+  void need_positive(const size_form& size, span where);
+  void check_needs();
+  void hand_to_models();
+  void check_model_use(const model_place& use);
+  void spread_needs();
+  bool fails(const size_need& need, const size_form& size) const;
+  void report_call(const call_edge& edge, const size_need& need, uint32_t owner);
+  diagnostic& report_need(const size_need& need, const symbol_sizes& sizes, span where,
+                          std::string_view owner);
 
   // -- statements (check_statements.cpp) ---------------------------------------
   void check_body(uint32_t index);
@@ -261,6 +275,7 @@ private:
   type construct(const expr& node);
   std::optional<std::vector<axis>> axes_in_brackets(const expr& node);
   std::optional<size_form> size_from(expr_id id);
+  std::optional<size_form> size_quotient(expr_id id);
 
   // -- calls (check_calls.cpp) -------------------------------------------------
   type call(const expr& node, expr_id id);
@@ -277,7 +292,7 @@ private:
   bool bind_argument(const function_info& f, const parameter_info& parameter, call_argument& given,
                      symbol_map& map);
   bool unify(const type& want, const type& have, symbol_map& map);
-  void note_calls(uint32_t callee, const symbol_map& map, span where);
+  void note_calls(uint32_t callee, const symbol_map& map, const call_site& site, bool sound);
   matched match(const std::vector<parameter_slot>& slots, call_site& site, bool free_names,
                 const std::string& callee);
   type& type_of(call_argument& one);
@@ -420,6 +435,7 @@ private:
   // The function whose body is checked.
   uint32_t function_ = no_index;
   size_scope* scope_ = nullptr;
+  std::vector<size_need>* needs_ = nullptr; // of the model or function at hand
   std::vector<local_info> local_infos_;
   std::map<std::string_view, uint32_t> local_names_; // the last variable of each name
   locals locals_;
@@ -431,6 +447,7 @@ private:
   std::set<std::string_view> unknown_here_; // names reported in the function
   bool unread_ = false;                     // a part of the function could not be read
   std::set<std::pair<uint32_t, std::string_view>> reported_; // names, by file
+  std::set<std::string> reported_sizes_;                     // models that cannot be
   uint32_t next_group_ = 1;
   std::vector<loop_end> loop_ends_;
 };

@@ -86,13 +86,44 @@ private:
       const auto& dims = program_.models[f_.owner].dims;
       all.insert(all.end(), dims.begin(), dims.end());
     }
+    const auto fitting = fitting_sizes(options, otherwise);
     for (const auto one : all) {
       const auto& info = program_.symbols[one];
       const auto found = options.sizes.find(info.name);
-      const auto size = found != options.sizes.end() ? found->second : otherwise;
+      const auto chosen = fitting.find(one);
+      const auto size = found != options.sizes.end() ? found->second
+                        : chosen != fitting.end()    ? chosen->second
+                                                     : otherwise;
       if (options_.sizes.emplace(info.name, size).second) out_.sizes.emplace_back(info.name, size);
       if (info.batch) batch_.insert(info.name);
     }
+  }
+
+  // The least sizes from there on that the function's divisions leave whole, of the axes in them.
+  std::map<symbol, int64_t> fitting_sizes(const cost_options& options, int64_t from) const {
+    constexpr int64_t tries_max = 4096;
+    auto needs = f_.needs;
+    if (f_.owner != no_index) {
+      const auto& model = program_.models[f_.owner];
+      needs.insert(needs.end(), model.needs.begin(), model.needs.end());
+    }
+    std::map<symbol, int64_t> sizes;
+    for (const auto& need : needs)
+      for (const auto one : need.size.symbols())
+        if (!options.sizes.contains(program_.symbols[one].name)) sizes[one] = from;
+    const auto size_of = [&](symbol one) -> size_form {
+      const auto given = options.sizes.find(program_.symbols[one].name);
+      return given != options.sizes.end() ? given->second : sizes.at(one);
+    };
+    for (auto size = from; size < from + tries_max; ++size) {
+      for (auto& [one, chosen] : sizes) chosen = size;
+      const bool fits = std::all_of(needs.begin(), needs.end(), [&](const size_need& need) {
+        const auto number = need.size.replace(size_of).number();
+        return number && (need.kind == size_need::exact || *number >= 1);
+      });
+      if (fits) return sizes;
+    }
+    return {};
   }
 
   device::split_request request(const lowered& code) const {

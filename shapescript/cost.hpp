@@ -46,7 +46,8 @@ struct function_cost {
 };
 
 /// Sizes of symbolic axes by their names. An axis that is not named has the size of the program's
-/// batches if that is one number, else `batch_default`.
+/// batches if that is one number, else `batch_default`; one that is divided has the least size from
+/// there on that leaves no rest.
 struct cost_options {
   std::map<std::string, int64_t, std::less<>> sizes;
   std::map<std::string, host_value, std::less<>> values = {}; ///< of host parameters, by name

@@ -47,24 +47,40 @@ void lowering::fail(span where, std::string message) {
 
 // -- sizes ---------------------------------------------------------------------
 
-std::optional<int64_t> lowering::size_of(const size_form& size) const {
-  if (size.too_large()) return std::nullopt;
-  int64_t sum = 0;
-  for (const auto& term : size.terms()) {
+std::optional<int64_t> lowering::sum_of(const size_sum& sum) const {
+  if (sum.too_large()) return std::nullopt;
+  int64_t all = 0;
+  for (const auto& term : sum.terms()) {
     int64_t product = term.factor;
     for (const auto one : term.symbols) {
       const auto found = frame_->sizes.find(one);
       if (found == frame_->sizes.end() || __builtin_mul_overflow(product, found->second, &product))
         return std::nullopt;
     }
-    if (__builtin_add_overflow(sum, product, &sum)) return std::nullopt;
+    if (__builtin_add_overflow(all, product, &all)) return std::nullopt;
   }
-  return sum;
+  return all;
+}
+
+std::optional<int64_t> lowering::size_of(const size_form& size) const {
+  const auto over = sum_of(size.over());
+  const auto under = sum_of(size.under());
+  if (!over || !under || *under == 0 || *over % *under != 0) return std::nullopt;
+  return *over / *under;
+}
+
+// Why a size has no value here.
+std::string lowering::no_size(const size_form& size) const {
+  const auto over = sum_of(size.over());
+  const auto under = sum_of(size.under());
+  const auto written = program_.show(size);
+  if (!over || !under) return fmt::format("the size `{}` is not known here", written);
+  return fmt::format("the size `{}` is not exact: {} / {}", written, *over, *under);
 }
 
 int64_t lowering::number_of(const size_form& size, span where) {
   const auto number = size_of(size);
-  if (!number) fail(where, fmt::format("the size `{}` is not known here", program_.show(size)));
+  if (!number) fail(where, no_size(size));
   return number.value_or(1);
 }
 
@@ -74,6 +90,17 @@ std::optional<std::vector<int64_t>> lowering::sizes_of(const std::vector<axis>& 
     const auto size = size_of(one.size);
     if (!size) return std::nullopt;
     out.push_back(*size);
+  }
+  return out;
+}
+
+// The same of a value that has a name, which has no program if they are not known.
+std::vector<int64_t> lowering::sizes_of(const std::vector<axis>& axes, const std::string& name) {
+  std::vector<int64_t> out;
+  for (const auto& one : axes) {
+    const auto size = size_of(one.size);
+    if (!size) fail(where_, fmt::format("{}, in `{}`", no_size(one.size), name));
+    out.push_back(size.value_or(1));
   }
   return out;
 }
@@ -92,12 +119,15 @@ std::optional<int64_t> lowering::size_named(std::string_view name) const {
   return std::nullopt;
 }
 
-// `2*n` against 6: n is 3.
+// `2*n` against 6, `n/2` against 3: what n is.
 void lowering::bind_size(const size_form& size, int64_t have) {
+  const auto under = sum_of(size.under());
+  int64_t whole = 0;
+  if (!under || __builtin_mul_overflow(have, *under, &whole)) return;
   std::optional<symbol> unknown;
   int64_t factor = 0;
   int64_t rest = 0;
-  for (const auto& term : size.terms()) {
+  for (const auto& term : size.over().terms()) {
     int64_t product = term.factor;
     bool open = false;
     for (const auto one : term.symbols) {
@@ -116,8 +146,8 @@ void lowering::bind_size(const size_form& size, int64_t have) {
     else
       rest += product;
   }
-  if (unknown && factor != 0 && (have - rest) % factor == 0)
-    frame_->sizes[*unknown] = (have - rest) / factor;
+  if (unknown && factor != 0 && (whole - rest) % factor == 0)
+    frame_->sizes[*unknown] = (whole - rest) / factor;
 }
 
 void lowering::bind_sizes(const type& want, const value& have) {

@@ -428,6 +428,8 @@ double real_of(token_kind operation, double x, double y) {
   }
 }
 
+} // namespace
+
 std::optional<int64_t> whole_of(token_kind operation, int64_t x, int64_t y) {
   int64_t out = 0;
   switch (operation) {
@@ -454,8 +456,6 @@ std::optional<int64_t> whole_of(token_kind operation, int64_t x, int64_t y) {
     }
   }
 }
-
-} // namespace
 
 value lowering::host_arithmetic(token_kind operation, const value& x, const value& y, span where) {
   value truth;

@@ -14,6 +14,20 @@ bool lowering::index_name(const expr& base) const {
 }
 
 int64_t lowering::size_at(expr_id id) {
+  const auto& node = t().at(id);
+  if (node.kind == expr_kind::binary && divides(t(), id)) {
+    const auto x = size_at(node.left);
+    const auto y = size_at(node.right);
+    if (failed()) return 1;
+    if (node.operation != token_kind::divide) {
+      const auto all = whole_of(node.operation, x, y);
+      if (!all) fail(node.where, "this number does not fit 64 bits");
+      return all.value_or(1);
+    }
+    if (y == 0 || x % y != 0)
+      fail(node.where, fmt::format("`{}` is not exact: {} / {}", text(node.where), x, y));
+    return failed() ? 1 : x / y;
+  }
   const auto what = expression(id);
   if (what.at != no_register || what.base != base_type::integer)
     fail(t().at(id).where, "this size is known only when the program runs");

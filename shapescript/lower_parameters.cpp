@@ -140,17 +140,14 @@ value lowering::input_of(const type& what, const std::string& name) {
     }
     return out;
   }
-  const auto sizes = sizes_of(what.axes);
-  if (!sizes) {
-    fail(where_, fmt::format("the sizes of `{}` are not known", name));
-    return {};
-  }
-  lowered_input in{name, {sent_as(what.element), moxzi::device::shape(*sizes)}, {}, false, {}};
+  const auto sizes = sizes_of(what.axes, name);
+  if (failed()) return {};
+  lowered_input in{name, {sent_as(what.element), moxzi::device::shape(sizes)}, {}, false, {}};
   // A tensor lies as its callers' does: along the examples where they are split.
   for (uint32_t i = 0; i < what.axes.size() && !in.batch; ++i)
     if (const auto lone = what.axes[i].size.lone(); lone && program_.symbols[*lone].batch)
       in.batch = i;
-  if (sizes->size() > moxzi::device::rank_max) {
+  if (sizes.size() > moxzi::device::rank_max) {
     fail(where_, fmt::format("`{}` has more than {} axes", name, moxzi::device::rank_max));
     return {};
   }
@@ -227,14 +224,11 @@ void lowering::each_tensor(uint32_t model, const std::vector<int64_t>& dims,
                     use);
       continue;
     }
-    const auto sizes = sizes_of(one.what.axes);
-    if (!sizes) {
-      fail(where_, fmt::format("the sizes of `{}` are not known", inner));
-      break;
-    }
+    const auto sizes = sizes_of(one.what.axes, inner);
+    if (failed()) break;
     const auto type = lowered_dtype(one.what.element);
     lowered_tensor tensor{
-      inner, {type, moxzi::device::stored_as(type), moxzi::device::shape(*sizes), {}}, {}};
+      inner, {type, moxzi::device::stored_as(type), moxzi::device::shape(sizes), {}}, {}};
     for (const auto& axis : one.what.axes) tensor.axes.push_back(axis.name);
     if (!take_step()) break;
     use(one.kind, std::move(tensor));

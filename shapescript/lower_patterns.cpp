@@ -71,7 +71,9 @@ std::vector<lowering::atom> lowering::read_pattern(const pattern& written, reg x
         open = out.size();
       out.push_back(std::move(one));
     }
-    if (open) out[*open].size = product > 0 ? size / product : 1;
+    if (open && (product < 1 || size % product != 0))
+      fail(item.where, fmt::format("`{}` is not exact: {} / {}", text(item.where), size, product));
+    if (open && !failed()) out[*open].size = size / product;
   }
   return out;
 }

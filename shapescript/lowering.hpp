@@ -60,6 +60,9 @@ struct lowered_argument {
   const type* known = nullptr;
 };
 
+/// Arithmetic of ints that gives an int, if it fits.
+std::optional<int64_t> whole_of(token_kind operation, int64_t x, int64_t y);
+
 /// A function whose body is being lowered.
 struct lowering_frame {
   uint32_t function = no_index;
@@ -99,10 +102,13 @@ private:
   const type& type_of(expr_id id) const {
     return program_.type_of(frame_->module, id);
   }
+  std::optional<int64_t> sum_of(const size_sum& sum) const;
   std::optional<int64_t> size_of(const size_form& size) const;
+  std::string no_size(const size_form& size) const;
   int64_t number_of(const size_form& size, span where);
   std::optional<int64_t> size_named(std::string_view name) const;
   std::optional<std::vector<int64_t>> sizes_of(const std::vector<axis>& axes) const;
+  std::vector<int64_t> sizes_of(const std::vector<axis>& axes, const std::string& name);
   void bind_sizes(const type& want, const value& have);
   void bind_size(const size_form& size, int64_t have);
 

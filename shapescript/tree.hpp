@@ -269,6 +269,10 @@ struct tree {
   }
 };
 
+/// Whether arithmetic divides. Where a size is written that gives a whole number, elsewhere a
+/// float.
+bool divides(const tree& program, expr_id id);
+
 /// A text as a tree, and what was wrong with it: the lexer's and the parser's reports.
 struct parsed {
   tree program;

@@ -40,6 +40,10 @@ std::string typed_tree::show(const size_form& size) const {
   return size.print([this](symbol one) { return symbols[one].name; });
 }
 
+std::string typed_tree::show(const size_sum& sum) const {
+  return sum.print([this](symbol one) { return symbols[one].name; });
+}
+
 std::string typed_tree::show(const axis& one) const {
   if (one.name.empty()) return show(one.size);
   return one.resized ? one.name + "=" + show(one.size) : one.name;

@@ -60,6 +60,17 @@ struct member_info {
   std::optional<size_form> count = {}; ///< of a list of layers
 };
 
+/// Something that must hold of a size whose symbols are not known where it is written: that it is
+/// a whole number, or that it is 1 at least.
+struct size_need {
+  enum kind_t : uint8_t { exact, positive } kind;
+  size_form size;
+  uint32_t module;
+  span where;
+  std::string what; ///< as it is written: `n/2`
+  bool operator==(const size_need&) const = default;
+};
+
 struct model_info {
   uint32_t module;
   const model_decl* decl; ///< none for the built-in BatchNorm
@@ -68,6 +79,7 @@ struct model_info {
   std::vector<symbol> dims;
   std::vector<member_info> members;
   std::map<std::string_view, uint32_t> methods;
+  std::vector<size_need> needs = {}; ///< of its sizes
 };
 
 struct parameter_info {
@@ -79,10 +91,15 @@ struct parameter_info {
   uint32_t name_at = no_index;
 };
 
+/// What the symbols of a called function are.
+using symbol_sizes = std::map<symbol, size_form>;
+
 /// A place where a function calls another.
 struct call_edge {
   uint32_t callee;
   span where;
+  symbol_sizes sizes = {};           ///< of the callee's symbols, if the call is sound
+  std::map<symbol, span> given = {}; ///< the arguments that they come from
 };
 
 /// An operation whose verdict waits until it is known which axes the devices split.
@@ -107,6 +124,7 @@ struct function_info {
   bool has_errors = false; ///< in its body: what it does is not all known
   bool host = false;       ///< a controller function, once placement is known
   std::vector<call_edge> calls;
+  std::vector<size_need> needs; ///< of its symbols
   std::vector<split_question> questions;
   span host_site; ///< the first host work straight in it, empty if none
   std::string host_what;
@@ -191,6 +209,7 @@ struct typed_tree {
   std::string show(const type& what) const;
   std::string show(const std::vector<axis>& axes) const;
   std::string show(const size_form& size) const;
+  std::string show(const size_sum& sum) const;
   std::string show(const axis& one) const;
 
 private:

@@ -103,6 +103,20 @@ TEST(cost, is_of_the_sizes_that_are_given) {
   EXPECT_EQ(cost_of(*result.program, step, {}).sizes[0].second, 64);
 }
 
+TEST(cost, takes_sizes_that_its_quotients_leave_whole) {
+  const source text{"a.ss", "fn f(x: [b n]) -> [b n/3]:\n"
+                            "    return x |> reduce(b (k three) -> b k, by=\"sum\", three=3)\n"
+                            "fn g(x: [b 6*m]) -> [b 2*m]:\n"
+                            "    return f(x)\n"};
+  const auto result = analyze(text);
+  ASSERT_FALSE(result.has_errors());
+  using sizes = std::vector<std::pair<std::string, int64_t>>;
+  EXPECT_EQ(cost_of(*result.program, 0, {}).sizes, (sizes{{"b", 64}, {"n", 66}}));
+  EXPECT_EQ(cost_of(*result.program, 0, {{{"n", 9}}}).sizes, (sizes{{"b", 64}, {"n", 9}}));
+  EXPECT_EQ(cost_of(*result.program, 1, {}).sizes, (sizes{{"b", 64}, {"m", 64}}));
+  EXPECT_FALSE(cost_of(*result.program, 1, {}).fault);
+}
+
 TEST(cost, of_an_extern_function_is_that_of_what_is_around_it) {
   const std::string program = "devices cpu[0 1 2]\n\ndim I = 2\n\ndata Row:\n    x: [I]\n\n"
                               "extern fn jitter(x: [b I]) -> [b I] = \"helper.jitter\"\n\n"

@@ -128,6 +128,35 @@ TEST(lower, takes_sizes_and_axes_from_an_imported_file) {
   EXPECT_EQ(code.code.types[code.results[0]].dims, (device::shape{3}));
 }
 
+TEST(lower, works_out_quotients_and_says_which_is_not_exact) {
+  const source text{"a.ss", "model Head[A]:\n"
+                            "    param w: [A A/2] = zeros()\n"
+                            "fn f(h: Head[n], x: [b n]) -> [2 b n/2]:\n"
+                            "    y = zeros[b n/2] + x @ h.w\n"
+                            "    return stack(y, x[0..b, 0..n/2], new=two)\n"
+                            "fn g(x: [b n]) -> [2 b n/2]:\n"
+                            "    return x |> rearrange(b (two k) -> two b k, two=2)\n"};
+  const auto result = analyze(text);
+  ASSERT_FALSE(result.has_errors()) << summary(result.diagnostics, text);
+  lowering_options options;
+  options.sizes = {{"b", 4}, {"n", 6}};
+  for (const uint32_t index : {0, 1}) {
+    const auto made = lower(*result.program, index, options);
+    ASSERT_TRUE(std::holds_alternative<lowered>(made)) << std::get<lowering_fault>(made).message;
+    const auto& code = std::get<lowered>(made);
+    EXPECT_EQ(code.code.types[code.results.at(0)].dims, (device::shape{2, 4, 3}));
+    if (index == 0) EXPECT_EQ(code.parameters.at(0).what.dims, (device::shape{6, 3}));
+  }
+  options.sizes["n"] = 7;
+  const auto message = [&](uint32_t index) {
+    const auto made = lower(*result.program, index, options);
+    const auto* fault = std::get_if<lowering_fault>(&made);
+    return fault == nullptr ? "" : fault->message;
+  };
+  EXPECT_EQ(message(0), "the size `A/2` is not exact: 7 / 2, in `h.w`");
+  EXPECT_EQ(message(1), "`(two k)` is not exact: 7 / 2");
+}
+
 TEST(lower, drops_nothing_out_of_training) {
   const source text{"a.ss", "fn f(x: [n]) -> [n]:\n"
                             "    return dropout(x, p=0.5)\n"
