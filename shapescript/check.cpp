@@ -44,6 +44,7 @@ checked checker::run() {
   check_initialisers();
   for (uint32_t f = 0; f < functions_.size(); ++f) check_body(f);
   check_needs();
+  report_mut_arguments();
   place_functions();
   report_imports();
   checked result;
@@ -60,18 +61,26 @@ checked checker::run() {
 
 // -- reports -------------------------------------------------------------------
 
-diagnostic& checker::report(const char* code, span where, std::string message, std::string label) {
+diagnostic checker::make(const char* code, span where, std::string message, std::string label) {
   diagnostic d;
   d.code = code;
   d.level = code[0] == 'W' ? severity::warning : severity::error;
   d.message = std::move(message);
   d.labels.push_back({where, std::move(label), true});
+  return d;
+}
+
+diagnostic& checker::report(const char* code, span where, std::string message, std::string label) {
+  return deliver(make(code, where, std::move(message), std::move(label)));
+}
+
+diagnostic& checker::deliver(diagnostic d) {
   if (d.level == severity::error) has_errors_here_ = true;
   // What is wrong in an imported file is that file's own report, named at the import; warnings
   // would mislead where parts of the program could not be read.
   const bool hide = module_ != 0 || (d.level == severity::warning && lenient());
-  if (hide) {
-    if (d.level == severity::error) broken_.try_emplace(module_, d);
+  if (hide || trials_ > 0) {
+    if (d.level == severity::error && trials_ == 0) broken_.try_emplace(module_, d);
     hidden_ = std::move(d);
     return hidden_;
   }
@@ -85,7 +94,7 @@ void checker::mark(diagnostic& d, span where, std::string text) {
 }
 
 diagnostic& checker::last_report() {
-  return module_ != 0 || out_.empty() ? hidden_ : out_.back();
+  return module_ != 0 || trials_ > 0 || out_.empty() ? hidden_ : out_.back();
 }
 
 // Marks where the value that stands at `where` was declared, if it is a variable or a field of one.

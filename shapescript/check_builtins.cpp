@@ -6,12 +6,13 @@
 
 namespace shapescript {
 
-void checker::device_work(span where, std::string_view what) {
+void checker::device_work(span where, std::string_view what, std::string_view number) {
   if (function_ == no_index) return;
   auto& f = functions_[function_];
   if (!(f.device_site == span{}) && f.device_site.begin <= where.begin) return;
   f.device_site = where;
   f.device_what = what;
+  f.device_number = number;
 }
 
 void checker::host_work(span where, std::string_view what) {
@@ -22,10 +23,19 @@ void checker::host_work(span where, std::string_view what) {
   f.host_what = what;
 }
 
-void checker::crossing(span where, std::string_view operation, const axis& over) {
+void checker::crossing(span where, std::string_view operation, const axis& over,
+                       std::string label) {
   if (function_ == no_index || over.size.number()) return;
-  functions_[function_].questions.push_back(
-    {split_question::crossing, where, {}, std::string{operation}, {over}});
+  auto& all = functions_[function_].questions;
+  const auto place = static_cast<uint32_t>(all.size());
+  all.push_back({split_question::crossing,
+                 where,
+                 {},
+                 std::string{operation},
+                 {over},
+                 std::move(label),
+                 crossed_});
+  crossed_ = {place};
 }
 
 // -- arguments -----------------------------------------------------------------
@@ -155,6 +165,10 @@ type checker::call_builtin(const builtin& what, call_site& site) {
     tensors |= is_tensor(type_of(one)) || is(one.what, base_type::model)
                || is(one.what, base_type::gradient);
   }
+  // What is differentiated takes the rest of the arguments, and may change them.
+  for (size_t i = 0; i < slots.size() && what.how != rule::gradient; ++i)
+    if (m.slots[i] != nullptr && !slots[i].is_mut && !(m.slots[i]->mut == span{}))
+      check_mut({slots[i].name, {}, {}, false, false}, *m.slots[i]);
   // An `assert` about a tensor is no host work: it is reported for that.
   const bool on_tensor = what.name == "assert" && tensors;
   if (what.at == work::host && !on_tensor) host_work(site.where, fmt::format("`{}`", what.name));
@@ -163,6 +177,16 @@ type checker::call_builtin(const builtin& what, call_site& site) {
     device_work(site.where, fmt::format("`{}`", what.name));
   if (!m.ok) return {};
   if (!ok && what.how != rule::print && what.how != rule::stage) return {};
+  auto out = call_rule(what, site, m);
+  // What was written is no longer what it is.
+  if (is_tensor(out)) {
+    out.value.reset();
+    out.numbers.reset();
+  }
+  return out;
+}
+
+type checker::call_rule(const builtin& what, call_site& site, matched& m) {
   if (what.how <= rule::one_hot || (what.how >= rule::reduction && what.how <= rule::outer)
       || what.how == rule::dot || what.how == rule::attention)
     return tensor_rule(what, site, m);

@@ -38,6 +38,13 @@ type& checker::type_of(call_argument& one) {
 
 type checker::dispatch(const expr& callee, call_site& site) {
   if (callee.kind == expr_kind::member) return call_member(callee, site);
+  const auto call_what_it_is = [&] {
+    site.self = id_of(callee);
+    name_is_ = callee.kind == expr_kind::name ? name_place::called : name_place::value;
+    const auto called = expression(site.self);
+    name_is_ = name_place::value;
+    return call_value(called, site);
+  };
   if (callee.kind == expr_kind::name) {
     const auto word = text(callee.name);
     if (!locals_.contains(word)) {
@@ -54,7 +61,7 @@ type checker::dispatch(const expr& callee, call_site& site) {
     const auto& named = t().at(callee.left);
     const auto word = text(named.name);
     const bool other = in_file(named);
-    if (!other && locals_.contains(word)) return call_value(expression_of_callee(callee), site);
+    if (!other && locals_.contains(word)) return call_what_it_is();
     const auto* found = find_type(other ? t().at(named.left).name : span{}, named.name);
     if (found != nullptr && found->kind == entity::model) {
       auto out = scalar_of(base_type::model);
@@ -90,12 +97,12 @@ type checker::dispatch(const expr& callee, call_site& site) {
       return out;
     }
   }
-  return call_value(expression_of_callee(callee), site);
+  return call_what_it_is();
 }
 
-type checker::expression_of_callee(const expr& callee) {
-  // Nodes are in the tree's array: the id is the place.
-  return expression(static_cast<expr_id>(&callee - t().exprs.data()));
+// Nodes are in the tree's array: the id is the place.
+expr_id checker::id_of(const expr& node) const {
+  return static_cast<expr_id>(&node - t().exprs.data());
 }
 
 type checker::call_value(const type& callee, call_site& site) {
@@ -159,35 +166,28 @@ type checker::call_member(const expr& callee, call_site& site) {
     if (const auto found = model.methods.find(word); found != model.methods.end()) {
       const auto& f = functions_[found->second];
       use(f.name_at, callee.name);
-      if (!f.parameters.empty() && f.parameters[0].is_mut) {
-        const auto root = root_of(callee.left);
-        const auto* local = locals_.find(root);
-        if (local != nullptr && !local_infos_[local->local].is_mut) {
-          auto& d = report("E0701", t().at(callee.left).where,
-                           fmt::format("`{}` changes its model, but `{}` is not `mut`", word, root),
-                           "changed by the call");
-          mark(d, local_infos_[local->local].declared, "declared without `mut`");
-        }
-      }
+      site.self = callee.left;
       return call_function(found->second, site, &base);
     }
   }
+  site.self = id_of(callee);
   return call_value(member_of(callee, base), site);
 }
 
 type checker::call_python(const expr& callee, const std::string& name, call_site& site) {
   host_work(site.where, "a call into Python");
-  bool bad = false;
+  std::vector<type> given;
   for (auto& one : site.arguments) {
     const auto& what = type_of(one);
-    bad |= is_poison(what);
+    if (given.empty() && is_tensor(what)) given.push_back(plain(what));
     if (function_ == no_index || (!is_tensor(what) && !is(what, base_type::record))) continue;
     if (what.axes.empty()) continue;
     functions_[function_].questions.push_back(
-      {split_question::python, one.where, callee.where, name, what.axes});
+      {split_question::python, one.where, callee.where, name, what.axes, {}, what.crossed});
   }
   auto out = scalar_of(base_type::python);
   out.name = name;
+  out.parts = std::move(given);
   return out;
 }
 
@@ -329,7 +329,24 @@ bool checker::bind_argument(const function_info& f, const parameter_info& parame
     unify(parameter.what, have, map);
   const auto want = replace(parameter.what, map);
   const auto fit = fits(have, want);
-  if (fit == misfit::none) return true;
+  if (fit == misfit::none) {
+    const bool changes = parameter.is_mut && is_tensor(want) && given.value != expr_id::none;
+    if (!changes) return true;
+    // Of what the function leaves in it no more is known than the parameter says.
+    const auto& node = t().at(given.value);
+    const auto* found = node.kind == expr_kind::name ? locals_.find(text(node.name)) : nullptr;
+    if (found != nullptr && is_tensor(found->what)) {
+      auto state = *found;
+      state.what = plain(std::move(state.what));
+      state.what.known = want.known;
+      state.what.bound = want.bound;
+      locals_.set(text(node.name), std::move(state));
+    } else if (node.kind == expr_kind::member) {
+      report_misfit(fits(want, have), want, have, given.where, "E0403",
+                    fmt::format("`{}`", text(given.where)));
+    }
+    return true;
+  }
   const auto name = modules_[f.module]->text.text(f.decl->name);
   const auto before = out_.size();
   report_misfit(fit, have, want, given.where, "E0403",
@@ -339,10 +356,11 @@ bool checker::bind_argument(const function_info& f, const parameter_info& parame
   return false;
 }
 
-type checker::call_function(uint32_t index, call_site& site, const type* self, size_t bound) {
+type checker::call_function(uint32_t index, call_site& site, const type* self) {
   const auto& f = functions_[index];
   if (!f.resolved) return {};
-  bound = self != nullptr ? 1 : 0;
+  const size_t bound = self != nullptr ? 1 : 0;
+  if (self == nullptr) site.self = expr_id::none;
   if (site.patterns != pattern_id::none) {
     report("E0602", site.where, fmt::format("`{}` takes no patterns", text(site.callee)),
            "not a builtin that reads patterns");
@@ -364,7 +382,14 @@ type checker::call_function(uint32_t index, call_site& site, const type* self, s
   auto m =
     match(slots, site, !free.empty(), std::string{modules_[f.module]->text.text(f.decl->name)});
   bool ok = m.ok;
-  for (auto& one : site.arguments) ok &= !is_poison(type_of(one));
+  for (auto& one : site.arguments) {
+    const auto slot = std::find(m.slots.begin(), m.slots.end(), &one);
+    if (slot != m.slots.end() && !one.typed) {
+      const auto& what = f.parameters[bound + static_cast<size_t>(slot - m.slots.begin())].what;
+      if (is_scalar(what) || is(what, base_type::text)) wanted_ = show(what);
+    }
+    ok &= !is_poison(type_of(one));
+  }
   if (m.ok) {
     for (auto* one : m.rest) {
       if (free.contains(text(one->name))) continue;
@@ -380,9 +405,10 @@ type checker::call_function(uint32_t index, call_site& site, const type* self, s
       // Swapped arguments are one mistake: the first that does not fit is reported.
       if (ok) ok = bind_argument(f, p, *m.slots[i], map);
       give(m.slots[i]->where);
-      check_mut(p, *m.slots[i]);
+      check_mut(p, *m.slots[i], index);
     }
-    check_aliases(site);
+    check_self(f, site);
+    check_aliases(site, !f.parameters.empty() && f.parameters[0].is_mut);
   }
   type out;
   // A result without axes of its own is known all the same.
@@ -392,6 +418,8 @@ type checker::call_function(uint32_t index, call_site& site, const type* self, s
     out = f.result;
   give(site.where);
   note_calls(index, map, site, ok && !is_poison(out));
+  returned_ = places_returned(out, site);
+  returned_by_ = site.where;
   return out;
 }
 

@@ -120,7 +120,9 @@ void checker::resolve_member(model_info& owner, const model_member& member) {
       out.count = resolve_axis(member.count, scope, true, ok).size;
       if (!ok) out.count.reset();
     }
+    of_layer_ = true;
     auto inner = resolve(member.type, scope, true);
+    of_layer_ = false;
     if (scope.size() > owner.scope.size()) {
       need_fixed(std::string{out.name}, owner, first);
       inner = {};
@@ -254,7 +256,7 @@ void checker::check_initialiser(const member_info& member, const type& what, spa
   }
   auto have = tensor_of(want.axes, want.element, what.known);
   have.value = what.value;
-  have.number = what.number;
+  have.numbers = what.numbers;
   if (what.literal && !is_float(want.element)) have.element = dtype::f32;
   const auto number = what.value ? what.value->number() : std::nullopt;
   if (want.known == refinement::index && number) {

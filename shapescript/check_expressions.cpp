@@ -7,21 +7,46 @@
 
 namespace shapescript {
 
+namespace {
+
+// The questions that a value depends on, few of them: so many suffice to see what follows from
+// what.
+void add_crossed(std::vector<uint32_t>& to, const std::vector<uint32_t>& from) {
+  constexpr size_t crossed_max = 16;
+  for (const auto one : from)
+    if (to.size() < crossed_max && std::find(to.begin(), to.end(), one) == to.end())
+      to.push_back(one);
+}
+
+} // namespace
+
 type checker::expression(expr_id id) {
   if (id == expr_id::none || full()) return {};
   const bool typed = std::exchange(typed_cast_, false);
+  const auto wanted = std::exchange(wanted_, {});
   is_argument_ = std::exchange(next_is_argument_, false);
   const auto& node = t().at(id);
+  const auto around = std::exchange(crossed_, {});
   auto what = evaluate(node, id);
   if (is(what, base_type::python) && node.kind != expr_kind::member && !typed) {
-    auto& d = report("E1401", node.where,
-                     fmt::format("the type of what `{}` returns is not known", what.name),
-                     "a Python call without `as`");
-    d.help.push_back("say what it is: `... as [b D]`; it is checked when the program runs");
-    return {};
+    report_python(node, what, wanted);
+    what = {};
   }
-  keep_type(id, what);
+  add_crossed(what.crossed, crossed_);
+  crossed_ = around;
+  add_crossed(crossed_, what.crossed);
+  if (!is_poison(what)) keep_type(id, what);
   return what;
+}
+
+void checker::report_python(const expr& node, const type& what, const std::string& wanted) {
+  auto& d = report("E1401", node.where,
+                   fmt::format("the type of what `{}` returns is not known", what.name),
+                   "a Python call without `as`");
+  // Without a hint from the place, what is given to it may be like what it gives.
+  const auto as = !wanted.empty() ? wanted : what.parts.empty() ? "float" : show(what.parts[0]);
+  d.help.push_back(
+    fmt::format("say what it is, as in `... as {}`; it is checked when the program runs", as));
 }
 
 type checker::evaluate(const expr& node, expr_id id) {
@@ -63,100 +88,6 @@ type checker::evaluate(const expr& node, expr_id id) {
   return {};
 }
 
-// -- names ---------------------------------------------------------------------
-
-type checker::function_value(uint32_t index) const {
-  auto out = scalar_of(base_type::function);
-  out.declaration = index;
-  return out;
-}
-
-type checker::name(const expr& node) {
-  const auto word = text(node.name);
-  if (const auto* found = locals_.find(word)) {
-    auto state = *found;
-    local_infos_[state.local].used = true;
-    use(local_infos_[state.local].name_at, node.name);
-    if (state.maybe && !unread_) {
-      auto& d = report("E0209", node.name, fmt::format("`{}` is not assigned on every path", word),
-                       "may have no value here");
-      mark(d, state.assigned, "assigned here");
-      state.maybe = false; // said once
-      locals_.set(word, state);
-    }
-    return state.what;
-  }
-  if (const auto* found = find(word)) {
-    use(found->name, node.name);
-    switch (found->kind) {
-      case entity::dim: {
-        auto out = scalar_of(base_type::integer);
-        if (!dims_[found->index].known) return {};
-        out.value = size_form{dims_[found->index].value};
-        out.known = refinement::pos;
-        return out;
-      }
-      case entity::record:
-      case entity::model: {
-        auto out = scalar_of(base_type::declared_type);
-        out.declaration = found->index;
-        out.name = found->kind == entity::record ? "data" : "model";
-        return out;
-      }
-      case entity::function:
-        return function_value(found->index);
-      case entity::python:
-      case entity::file: {
-        auto out = scalar_of(base_type::module);
-        out.declaration = found->kind == entity::file ? found->index : no_index;
-        out.name = word;
-        if (found->kind == entity::file && found->index == no_index) return {};
-        return out;
-      }
-    }
-  }
-  if (scope_ != nullptr) {
-    if (const auto size = scope_->find(word); size != scope_->end()) {
-      use_axis(node.name, scope_);
-      auto out = scalar_of(base_type::integer);
-      out.value = size->second;
-      out.known = refinement::pos;
-      return out;
-    }
-  }
-  if (word == "inf" || word == "nan" || word == "pi" || word == "e") {
-    auto out = scalar_of(base_type::real);
-    out.literal = true;
-    if (word != "nan") out.known = refinement::pos;
-    return out;
-  }
-  if (find_builtin(word) != nullptr) {
-    auto out = scalar_of(base_type::function);
-    out.declaration = no_index;
-    out.name = word;
-    return out;
-  }
-  return unknown_name(node);
-}
-
-type checker::unknown_name(const expr& node) {
-  const auto word = text(node.name);
-  if (doubtful(word) || !unknown_here_.insert(word).second) return {};
-  if (const auto later = assigned_later(word, node.where.begin); !(later == span{})) {
-    auto& d = report("E0209", node.name, fmt::format("`{}` is used before it is assigned", word),
-                     "has no value here");
-    mark(d, later, "assigned here");
-    return {};
-  }
-  std::vector<std::string_view> known = builtin_names();
-  for (const auto& [other, what] : mod().names) known.push_back(other);
-  for (const auto other : locals_.names()) known.push_back(other);
-  auto& d = report("E0201", node.name, fmt::format("unknown name `{}`", word),
-                   "nothing here has this name");
-  suggest(d, node.name, word, known);
-  return {};
-}
-
 // -- literals ------------------------------------------------------------------
 
 type checker::literal(const expr& node) {
@@ -186,7 +117,7 @@ type checker::literal(const expr& node) {
       double value = 0;
       const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
       if (read.ec == std::errc::invalid_argument) return {};
-      out.number = value;
+      out.numbers = {value, value};
       out.known = value <= 1 ? refinement::unit : refinement::pos;
       break;
     }
@@ -220,7 +151,7 @@ type checker::list(const expr& node) {
     }
     int64_t below = -1;
     if (is(one, base_type::integer) && one.value)
-      below = one.value->number().value_or(-2) + 1;
+      below = one.value->number().value_or(-1) >= 0 ? *one.value->number() + 1 : -1;
     else if (one.known == refinement::index)
       below = one.bound.size.number().value_or(-1);
     if (below >= 0)
@@ -332,9 +263,14 @@ type checker::member_of_model(const expr& node, const type& base) {
   for (size_t i = 0; i < model.dims.size() && i < base.dims.size(); ++i)
     map[model.dims[i]] = dim_of(base, i);
   std::vector<std::string_view> known;
+  bool buffer = false; // a gradient is of what is trained
   for (const auto& one : model.members) {
     known.push_back(one.name);
-    if (one.name != word) continue;
+    if (is(base, base_type::gradient) && one.kind == member_kind::buffer) {
+      known.pop_back();
+      if (one.name == word) buffer = true;
+    }
+    if (one.name != word || buffer) continue;
     use(one.name_at, node.name);
     auto out = replace(one.what, map);
     if (is(base, base_type::gradient) && is(out, base_type::model)) out.base = base_type::gradient;
@@ -348,7 +284,7 @@ type checker::member_of_model(const expr& node, const type& base) {
   }
   if (modules_[model.module]->doubtful.contains(word)) return {};
   auto& d = report("E0204", node.name, fmt::format("`{}` has no `{}`", show(base), word),
-                   "no such parameter, layer or method");
+                   buffer ? "a buffer has no gradient" : "no such parameter, layer or method");
   suggest(d, node.name, word, known);
   return {};
 }
@@ -356,14 +292,15 @@ type checker::member_of_model(const expr& node, const type& base) {
 // -- unary, cast, range, pipe --------------------------------------------------
 
 type checker::unary(const expr& node) {
+  if (node.operation != token_kind::bang)
+    wanted_ = node.operation == token_kind::kw_not ? "bool" : "float";
   auto what = expression(node.right);
   if (is_poison(what)) return {};
   const auto where = t().at(node.right).where;
   if (node.operation == token_kind::kw_not) {
     if (is(what, base_type::boolean)) return what;
-    auto& d = report("E0506", where, fmt::format("`not` takes a host bool, not `{}`", show(what)),
-                     fmt::format("`{}`", show(what)));
-    if (is_tensor(what)) d.help.push_back("a mask is negated by `!`");
+    report_condition(node.right, what, fmt::format("`not` takes a host bool, not `{}`", show(what)),
+                     is_tensor(what) ? "a mask is negated by `!`" : "");
     return {};
   }
   if (node.operation == token_kind::bang) {
@@ -376,13 +313,11 @@ type checker::unary(const expr& node) {
     if (is(what, base_type::boolean)) d.help.push_back("a host bool is negated by `not`");
     return {};
   }
-  if (is_number(what)) {
+  const bool tensor = is_tensor(what) && what.element != dtype::boolean;
+  if (is_number(what) || tensor) {
+    if (tensor && !what.literal) device_work(node.where, "arithmetic on tensors");
     if (what.value) what.value = size_form{0} - *what.value;
-    what.known = refinement::none;
-    return what;
-  }
-  if (is_tensor(what) && what.element != dtype::boolean) {
-    if (!what.literal) device_work(node.where, "arithmetic on tensors");
+    if (what.numbers) what.numbers = {-what.numbers->high, -what.numbers->low};
     what.known = refinement::none;
     return what;
   }
@@ -437,6 +372,7 @@ type checker::range(const expr& node) {
       report("E0110", node.where, "a range has two ends here", "as in `0..n`");
       return {};
     }
+    wanted_ = "int";
     const auto what = expression(id);
     if (is_poison(what)) return {};
     if (!is(what, base_type::integer)) {

@@ -52,11 +52,10 @@ type checker::host_function(const builtin& what, matched& m) {
     return need(first, is(first.what, base), "E0403", wanted);
   };
   if (what.name == "assert") {
-    if (!is(first.what, base_type::boolean)) {
-      report("E0506", first.where,
-             fmt::format("a condition is a host bool, but this is `{}`", show(first.what)),
-             fmt::format("`{}`", show(first.what)));
-    }
+    if (!is(first.what, base_type::boolean))
+      report_condition(
+        first.value, first.what,
+        fmt::format("a condition is a host bool, but this is `{}`", show(first.what)));
     return scalar_of(base_type::none);
   }
   if (what.name == "env") return needs(base_type::text, "a str") ? first.what : type{};
@@ -158,6 +157,18 @@ type checker::source_rule(matched& m) {
   return out;
 }
 
+// `last="pad"`: what becomes of the batch that is not full.
+bool checker::known_last(const call_argument& one) {
+  if (one.value == expr_id::none || t().at(one.value).kind != expr_kind::string) return true;
+  const auto written = text(one.where);
+  static const std::vector<std::string_view> known{"\"pad\"", "\"drop\"", "\"keep\""};
+  if (std::find(known.begin(), known.end(), written) != known.end()) return true;
+  auto& d = report("E0602", one.where, fmt::format("`batches` knows no last batch {}", written),
+                   "known are `pad`, `drop` and `keep`");
+  suggest(d, one.where, written, known);
+  return false;
+}
+
 type checker::stage_rule(const builtin& what, call_site& site, call_argument& data) {
   const auto& given = type_of(data);
   if (is_poison(given)) return {};
@@ -166,7 +177,8 @@ type checker::stage_rule(const builtin& what, call_site& site, call_argument& da
                      fmt::format("`{}` follows `batches`, which ends the chain", what.name),
                      "after the batches are made");
     mark(d, data.where, "`batches` is in here");
-    d.help.push_back(fmt::format("put `{}` before `batches`", what.name));
+    d.help.push_back(what.name == "batches" ? "leave one of them out"
+                                            : fmt::format("put `{}` before `batches`", what.name));
     return {};
   }
   if (!need(data, is(given, base_type::dataset), "E0903", "a dataset")) return {};
@@ -176,6 +188,7 @@ type checker::stage_rule(const builtin& what, call_site& site, call_argument& da
     if (word ? !need(one, is(one.what, base_type::text), "E0403", "a str")
              : !need(one, is(one.what, base_type::integer), "E0403", "an int"))
       return {};
+    if (what.name == "batches" && word && !known_last(one)) return {};
     const int64_t number = one.what.value ? one.what.value->number().value_or(1) : 1;
     if (what.name == "batches" && !word && number < 1) {
       report("E0302", one.where, fmt::format("a batch has at least 1 example, not {}", number),

@@ -10,7 +10,10 @@ namespace shapescript {
 bool checker::index_name(const expr& base) const {
   if (base.kind != expr_kind::name) return false;
   const auto word = text(base.name);
-  if (locals_.contains(word) || find(word) != nullptr) return false;
+  return !locals_.contains(word) && find(word) == nullptr && makes_tensors(word);
+}
+
+bool checker::makes_tensors(std::string_view word) {
   static const std::set<std::string_view> names{"zeros",     "ones",   "full",    "arange",
                                                 "linspace",  "normal", "uniform", "randint",
                                                 "bernoulli", "causal", "window",  "eye"};
@@ -149,7 +152,9 @@ type checker::construct(const expr& node) {
 type checker::index(const expr& node) {
   const auto& base_node = t().at(node.left);
   if (index_name(base_node)) return construct(node);
+  if (base_node.kind == expr_kind::name) name_is_ = name_place::indexed;
   const auto base = expression(node.left);
+  name_is_ = name_place::value;
   if (is_poison(base)) {
     for (const auto& one : node.arguments)
       if (!node.axes) expression(one.value);

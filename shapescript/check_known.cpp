@@ -56,7 +56,7 @@ type checker::initialiser(const builtin& what, matched& m) {
                                     : refinement::none;
     if (what.name == "full") {
       out.value = low.value;
-      out.number = low.number;
+      out.numbers = low.numbers;
       out.literal = is(low, base_type::real);
     }
   }

@@ -37,7 +37,8 @@ refinement known_after(token_kind operation, const type& x, const type& y) {
       return known_pos(x) ? refinement::pos : refinement::nonneg;
     case token_kind::minus: {
       const auto one = x.value ? x.value->number() : std::nullopt;
-      const bool from_one = (one && *one == 1) || x.number == 1;
+      const bool from_one =
+        (one && *one == 1) || (x.numbers && x.numbers->low == 1 && x.numbers->high == 1);
       return from_one && known_unit(y) ? refinement::unit : refinement::none;
     }
     case token_kind::power: {
@@ -62,7 +63,7 @@ type checker::as_tensor(const type& what) const {
   out.known = what.known;
   out.literal = what.literal || is(what, base_type::integer);
   out.value = what.value;
-  out.number = what.number;
+  out.numbers = what.numbers;
   if (is(what, base_type::integer) && what.value) {
     const auto number = what.value->number();
     if (number && *number >= 0) {
@@ -74,13 +75,15 @@ type checker::as_tensor(const type& what) const {
 }
 
 type checker::binary(const expr& node) {
+  const bool logical = node.operation == token_kind::kw_and || node.operation == token_kind::kw_or;
+  wanted_ = logical ? "bool" : "float";
   const auto x = expression(node.left);
+  if (logical || is_scalar(x) || is(x, base_type::text)) wanted_ = logical ? "bool" : show(x);
   const auto y = expression(node.right);
   if (is_poison(x) || is_poison(y)) return {};
   const auto right = t().at(node.right).where;
   const auto left = t().at(node.left).where;
-  if (node.operation == token_kind::kw_and || node.operation == token_kind::kw_or)
-    return logic(node, x, y);
+  if (logical) return logic(node, x, y);
   if (node.operation == token_kind::matmul) {
     device_work(node.where, "`@`");
     return matmul(x, y, node.where, left, right);
@@ -94,7 +97,11 @@ type checker::binary(const expr& node) {
         fmt::format("`{}`", show(*one)));
       return {};
     }
-    device_work(node.where, "arithmetic on tensors");
+    // What the controller may compute with after it was fetched.
+    const bool lone = (is_scalar(x) || x.axes.empty()) && (is_scalar(y) || y.axes.empty());
+    const auto number = !lone ? std::string_view{} : text(is_tensor(x) ? left : right);
+    if (!is_widened(node.left) && !is_widened(node.right))
+      device_work(node.where, "arithmetic on tensors", number);
     return elementwise(node.operation, x, y, node.where, node.name, right);
   }
   return host_arithmetic(node, x, y);
@@ -103,9 +110,8 @@ type checker::binary(const expr& node) {
 type checker::logic(const expr& node, const type& x, const type& y) {
   for (const auto& [one, id] : {std::pair{&x, node.left}, std::pair{&y, node.right}}) {
     if (is(*one, base_type::boolean)) continue;
-    report("E0506", t().at(id).where,
-           fmt::format("{} takes host bools, not `{}`", describe(node.operation), show(*one)),
-           fmt::format("`{}`", show(*one)));
+    report_condition(
+      id, *one, fmt::format("{} takes host bools, not `{}`", describe(node.operation), show(*one)));
     return {};
   }
   return x;

@@ -319,7 +319,11 @@ type checker::rearranged(const builtin& what, pattern_state& state, const patter
     d.help.push_back("to sum over an axis, write `reduce(... , by=\"sum\")` or `sum(over=...)`");
     return {};
   }
-  if (what.name == "reduce") out.known = known_reduced(state.by, operand);
+  if (what.name == "reduce") {
+    out.known = known_reduced(state.by, operand);
+    out.numbers.reset();
+    out.value.reset();
+  }
   if (parts == 1) return out;
   auto tuple = scalar_of(base_type::tuple);
   tuple.parts.assign(static_cast<size_t>(std::min<int64_t>(parts, 1024)), out);
@@ -342,7 +346,9 @@ type checker::einsum(pattern_state& state, const pattern_call& call,
         if (at == seen.end())
           seen.emplace_back(over.size, text(item.where));
         else if (at->second != text(item.where))
-          crossing(item.where, "einsum", over);
+          crossing(item.where, "einsum", over,
+                   fmt::format("`{}` is `{}` again: every example meets every other",
+                               text(item.where), at->second));
       }
       ++place;
     }

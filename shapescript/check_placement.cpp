@@ -28,6 +28,7 @@ void checker::place_functions() {
       open.push_back(caller);
     }
   }
+  settle_late_reports();
   report_device_in_host();
   report_recursion();
   spread_batches();
@@ -83,6 +84,30 @@ void checker::report_host_in_device() {
   }
 }
 
+// What is wrong only in one kind of function, now that it is known which kind each is.
+void checker::settle_late_reports() {
+  for (auto& one : late_) {
+    auto& f = functions_[one.function];
+    module_ = f.module;
+    const bool widens = one.kind == late_report::widened;
+    if (widens && !f.host) continue;
+    if (f.host) {
+      // One place is one mistake: of device work within it that work is it.
+      const bool exact = f.device_site == one.where;
+      const bool inside = !(f.device_site == span{}) && one.where.begin <= f.device_site.begin
+                          && f.device_site.end <= one.where.end;
+      if (exact) f.device_site = {};
+      if (one.follows || (inside && !exact)) continue;
+    }
+    if (!widens) explain_condition(one.what, f.host, one.number);
+    if (widens)
+      one.what.help.push_back(one.number.empty()
+                                ? "fetch the number, by `float(...)`"
+                                : fmt::format("fetch the number: `float({})`", one.number));
+    deliver(std::move(one.what));
+  }
+}
+
 void checker::report_device_in_host() {
   for (auto& f : functions_) {
     module_ = f.module;
@@ -95,6 +120,10 @@ void checker::report_device_in_host() {
       const bool apart =
         f.host_site.end <= f.device_site.begin || f.device_site.end <= f.host_site.begin;
       if (apart) mark(d, f.host_site, fmt::format("{} runs in the controller", f.host_what));
+      if (!f.device_number.empty())
+        d.help.push_back(fmt::format("`float({})` is a host number, with which the controller may "
+                                     "compute",
+                                     f.device_number));
       d.help.push_back("move the device work into a function of its own, and call it here");
     }
     if (f.host || f.has_errors || f.decl->is_extern) continue;
@@ -181,8 +210,8 @@ void checker::report_recursion() {
 
 // A callee's axis is one of batches if any caller's is.
 void checker::spread_batches() {
-  std::multimap<symbol, symbol> targets;
-  for (const auto& one : bindings_) targets.emplace(one.ours, one.theirs);
+  std::multimap<symbol, uint32_t> targets;
+  for (uint32_t i = 0; i < bindings_.size(); ++i) targets.emplace(bindings_[i].ours, i);
   std::vector<symbol> open;
   for (symbol one = 0; one < symbols_.size(); ++one)
     if (symbols_[one].batch) open.push_back(one);
@@ -191,8 +220,10 @@ void checker::spread_batches() {
     open.pop_back();
     const auto [begin, end] = targets.equal_range(one);
     for (auto i = begin; i != end; ++i) {
-      if (std::exchange(symbols_[i->second].batch, true)) continue;
-      open.push_back(i->second);
+      const auto theirs = bindings_[i->second].theirs;
+      if (std::exchange(symbols_[theirs].batch, true)) continue;
+      symbols_[theirs].batch_by = i->second;
+      open.push_back(theirs);
     }
   }
 }
@@ -224,34 +255,68 @@ std::string checker::count_devices() const {
   return fmt::format("{} devices", devices_);
 }
 
+// Where the split of an axis comes from: the call that gives it, and the batch it is of.
+void checker::mark_split(diagnostic& d, const size_form& size) {
+  const auto add = [&](span where, std::string text) {
+    for (const auto& one : d.labels)
+      if (one.where.begin < where.end && where.begin < one.where.end) return;
+    mark(d, where, std::move(text));
+  };
+  for (auto one : size.symbols()) {
+    if (!symbols_[one].batch) continue;
+    if (const auto by = symbols_[one].batch_by; by != no_index) {
+      const auto& binding = bindings_[by];
+      if (functions_[binding.caller].module == module_)
+        add(binding.where, fmt::format("here `{}` is the batch axis `{}`", symbols_[one].name,
+                                       symbols_[binding.ours].name));
+    }
+    while (symbols_[one].batch_by != no_index) one = bindings_[symbols_[one].batch_by].ours;
+    if (symbols_[one].module == module_)
+      add(symbols_[one].declared,
+          fmt::format("`{}` is the axis of the examples", symbols_[one].name));
+    return;
+  }
+}
+
+void checker::answer_crossing(const split_question& question, const axis& over) {
+  auto& d = report("E1902", question.where,
+                   fmt::format("`{}` mixes the examples along `{}`, which are split across "
+                               "the {}",
+                               question.operation, over.name, count_devices()),
+                   question.label.empty() ? fmt::format("across the batch axis `{}`", over.name)
+                                          : question.label);
+  mark_split(d, over.size);
+  d.notes.push_back(fmt::format("with {} each one holds part of every batch, so that none "
+                                "sees all examples",
+                                count_devices()));
+  d.help.push_back("work along another axis, or run this on one device");
+}
+
 void checker::answer_questions() {
   if (devices_ < 2) return;
   for (const auto& f : functions_) {
     module_ = f.module;
-    for (const auto& question : f.questions) {
+    // What is made of a value that was reported is not reported again.
+    std::vector<bool> said(f.questions.size(), false);
+    for (size_t i = 0; i < f.questions.size(); ++i) {
+      const auto& question = f.questions[i];
+      for (const auto before : question.after) said[i] = said[i] || said[before];
       for (const auto& one : question.axes) {
+        if (said[i]) break;
         const bool batch = of_batches(one.size);
         const bool split = split_dims_.contains(one.name);
+        const bool python = question.kind == split_question::python;
+        if (python ? !batch && !(split && f.module == 0) : !batch) continue;
         if (f.module != 0) {
-          if (const auto place = batch ? place_in_program(one.size) : std::nullopt)
-            answer_imported(f, question, one, *place);
-          continue;
-        }
-        if (question.kind == split_question::python && (batch || split)) {
+          const auto place = place_in_program(one.size);
+          if (!place) continue;
+          answer_imported(f, question, one, *place);
+        } else if (python) {
           answer_python(f, question, one, batch);
-          break;
+        } else {
+          answer_crossing(question, one);
         }
-        if (question.kind == split_question::crossing && batch) {
-          auto& d = report("E1902", question.where,
-                           fmt::format("`{}` mixes the examples along `{}`, which are split across "
-                                       "the {}",
-                                       question.operation, one.name, count_devices()),
-                           fmt::format("across the batch axis `{}`", one.name));
-          d.notes.push_back(fmt::format("with {} each one holds part of every batch, so that none "
-                                        "sees all examples",
-                                        count_devices()));
-          d.help.push_back("work along another axis, or run this on one device");
-        }
+        said[i] = true;
       }
     }
   }
@@ -270,6 +335,7 @@ void checker::answer_imported(const function_info& f, const split_question& ques
                        over.name, count_devices()),
            "given to it here");
   d.help.push_back("work along another axis, or run this on one device");
+  module_ = f.module;
 }
 
 void checker::answer_python(const function_info& f, const split_question& question,

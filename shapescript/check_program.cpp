@@ -36,6 +36,14 @@ void find_doubtful(module_info& info) {
 
 } // namespace
 
+namespace {
+
+bool is_device_kind(std::string_view word) {
+  return word == "cpu" || word == "cuda" || word == "mps";
+}
+
+} // namespace
+
 uint32_t checker::load_module(const source& text) {
   auto info = std::make_unique<module_info>(module_info{text, {}, {}, false});
   info->program = parse(info->text);
@@ -78,6 +86,8 @@ void checker::import_file(uint32_t module, const import_decl& decl) {
   const auto& ours = modules_[0]->program.program.devices;
   if (!devices.empty()) {
     const auto theirs = modules_[target]->text.text(devices[0].where);
+    // A kind that does not exist is reported, and what was meant may well be the same.
+    if (!ours.empty() && !is_device_kind(modules_[0]->text.text(ours[0].kind))) return;
     if (ours.empty() || modules_[0]->text.text(ours[0].where) != theirs)
       report("E0208", where, fmt::format("`{}` has another `devices` line", path),
              fmt::format("it says `{}`", theirs));
@@ -348,7 +358,7 @@ void checker::check_devices() {
   }
   const auto& line = lines[0];
   const auto kind = text(line.kind);
-  if (kind != "cpu" && kind != "cuda" && kind != "mps") {
+  if (!is_device_kind(kind)) {
     auto& d = report("E1501", line.kind, fmt::format("unknown kind of device `{}`", kind),
                      "known are `cpu`, `cuda` and `mps`");
     std::string lower{kind};

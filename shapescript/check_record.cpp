@@ -7,7 +7,7 @@ namespace shapescript {
 
 uint32_t checker::new_name(name_kind kind, std::string_view name, span declared, const type& what,
                            uint32_t owner) {
-  if (!records_all_) return no_index;
+  if (!records_all_ || trials_ > 0) return no_index;
   const auto place = static_cast<uint32_t>(all_->names.size());
   all_->names.push_back({kind, std::string{name}, module_, declared, what, owner});
   if (!(declared == span{})) all_->uses.push_back({module_, declared, place, true, false});
@@ -15,7 +15,7 @@ uint32_t checker::new_name(name_kind kind, std::string_view name, span declared,
 }
 
 void checker::use(uint32_t name, span where, bool writes) {
-  if (name == no_index || where == span{}) return;
+  if (name == no_index || trials_ > 0 || where == span{}) return;
   const auto& what = all_->names[name];
   if (what.module == module_ && what.declared == where) return;
   all_->uses.push_back({module_, where, name, false, writes});
@@ -23,7 +23,7 @@ void checker::use(uint32_t name, span where, bool writes) {
 
 // A word that names a size: a dim, an axis of the function, or another name for one.
 void checker::use_axis(span where, const size_scope* scope) {
-  if (!records_all_) return;
+  if (!records_all_ || trials_ > 0) return;
   const auto word = text(where);
   const auto found = scope != nullptr ? scope->find(word) : size_scope::const_iterator{};
   if (scope == nullptr || found == scope->end()) {
@@ -47,12 +47,12 @@ void checker::use_axis(span where, const size_scope* scope) {
 }
 
 void checker::use_entity(span where) {
-  if (!records_all_) return;
+  if (!records_all_ || trials_ > 0) return;
   if (const auto* found = find(text(where))) use(found->name, where);
 }
 
 void checker::keep_type(expr_id id, const type& what) {
-  if (!records_all_ || is_poison(what)) return;
+  if (!records_all_ || trials_ > 0 || is_poison(what)) return;
   auto& types = modules_[module_]->types;
   if (types.empty()) types.resize(t().exprs.size());
   types[static_cast<uint32_t>(id)] = what;

@@ -32,9 +32,14 @@ void checker::check_body(uint32_t index) {
                     fmt::format("`{}`", p.name));
     }
   }
+  roots_.clear();
+  widenings_.clear();
+  returned_by_ = {};
   for (const auto& p : f.parameters) {
-    locals_.set(p.name, {uint32_t(local_infos_.size()), p.what, false, p.where});
-    local_infos_.push_back({p.name, p.where, true, p.is_mut, true, false, 0, p.name_at});
+    const auto local = static_cast<uint32_t>(local_infos_.size());
+    const auto root = new_root(local);
+    locals_.set(p.name, {local, p.what, false, p.where, {{root, {}}}});
+    local_infos_.push_back({p.name, p.where, true, p.is_mut, true, false, 0, p.name_at, root});
   }
   if (!f.decl->is_extern) {
     const bool ends = run_block(f.decl->body);
@@ -81,6 +86,7 @@ bool checker::run_block(const block& body) {
 }
 
 bool checker::run_statement(const stmt& node) {
+  crossed_.clear();
   switch (node.kind) {
     case stmt_kind::error:
       has_errors_here_ = true;
@@ -92,7 +98,7 @@ bool checker::run_statement(const stmt& node) {
           state.maybe = false;
           locals_.set(text(where), std::move(state));
         } else {
-          assign_name(where, {}, where, 1);
+          assign_name(where, {}, where, 1, {});
         }
       }
       return true;
@@ -115,8 +121,7 @@ bool checker::run_statement(const stmt& node) {
                "no loop is around it");
         return true;
       }
-      if (node.kind == stmt_kind::break_ && loop_ends_.back().breaks.size() < breaks_max)
-        loop_ends_.back().breaks.push_back(locals_.changes_since(loop_ends_.back().path));
+      leave_round(node.kind == stmt_kind::break_);
       return false;
     case stmt_kind::for_:
       run_for(node);
@@ -131,8 +136,12 @@ bool checker::run_statement(const stmt& node) {
 
 void checker::run_expression(const stmt& node) {
   const auto& value = t().at(node.values[0]);
+  // What Python returns need not be known where it is thrown away.
+  const bool calls = value.kind == expr_kind::call || value.kind == expr_kind::pipe;
+  typed_cast_ = calls;
   const auto what = expression(node.values[0]);
   if (is_poison(what) || is(what, base_type::none)) return;
+  if (calls && is(what, base_type::python)) return;
   const auto* called = &value;
   if (value.kind == expr_kind::pipe) called = &t().at(value.right);
   for (const auto& one : called->arguments)
@@ -153,8 +162,13 @@ void checker::run_expression(const stmt& node) {
 void checker::run_return(const stmt& node) {
   const auto& f = functions_[function_];
   std::vector<type> values;
-  for (const auto id : node.values) values.push_back(expression(id));
   const bool wants = !f.decl->results.empty();
+  for (const auto id : node.values) {
+    const bool one_of = values.size() < f.result.parts.size() && is(f.result, base_type::tuple);
+    const auto& asked = one_of ? f.result.parts[values.size()] : f.result;
+    if (wants && !is_poison(asked)) wanted_ = show(asked);
+    values.push_back(expression(id));
+  }
   if (values.empty()) {
     if (wants && !is_poison(f.result)) {
       report(
@@ -195,16 +209,22 @@ void checker::run_return(const stmt& node) {
 // -- assignment ----------------------------------------------------------------
 
 void checker::run_assign(const stmt& node) {
+  const bool typed = node.type != type_id::none;
   std::vector<type> values;
-  for (const auto id : node.values) values.push_back(expression(id));
+  std::vector<std::vector<place>> places;
+  for (const auto id : node.values) {
+    if (typed) wanted_ = text(t().at(node.type).where);
+    values.push_back(expression(id));
+    places.push_back(is_reference(values.back()) ? places_of(id) : std::vector<place>{});
+  }
   const span where{t().at(node.values.front()).where.begin, t().at(node.values.back()).where.end};
-  if (node.type != type_id::none) {
-    const auto want = resolve(node.type, *scope_, true);
+  if (typed) {
+    const auto declared = resolve(node.type, *scope_, true);
     if (values.size() == 1)
-      report_misfit(fits(values[0], want), values[0], want, where, "E0404",
+      report_misfit(fits(values[0], declared), values[0], declared, where, "E0404",
                     fmt::format("`{}`", text(t().at(node.targets[0]).where)));
-    auto kept = is_poison(want) ? values[0] : want;
-    assign_target(node, node.targets[0], kept, where);
+    assign_target(node, node.targets[0], is_poison(declared) ? values[0] : declared, where,
+                  places[0]);
     return;
   }
   if (values.size() == 1 && is_poison(values[0])) values.resize(node.targets.size());
@@ -223,6 +243,8 @@ void checker::run_assign(const stmt& node) {
     mark(d, where, fmt::format("{} value{}", values.size(), values.size() == 1 ? "" : "s"));
     values.assign(node.targets.size(), type{});
   }
+  // Each of several values may be any of the models that they were taken from.
+  places.resize(node.targets.size(), places[0]);
   ++next_group_;
   for (size_t i = 0; i < node.targets.size(); ++i) {
     auto value =
@@ -231,7 +253,7 @@ void checker::run_assign(const stmt& node) {
       report("E0404", where, "this gives no value", "nothing to assign");
       value = {};
     }
-    assign_target(node, node.targets[i], std::move(value), where);
+    assign_target(node, node.targets[i], std::move(value), where, places[i]);
   }
 }
 
@@ -245,8 +267,12 @@ type checker::compound(const stmt& node, expr_id target, const type& value) {
   if (is_poison(before) || is_poison(value)) return {};
   const auto right = t().at(node.values[0]).where;
   if (is_tensor(before) || is_tensor(value)) {
-    device_work(node.where, "arithmetic on tensors");
-    return elementwise(operation, before, value, node.where, node.name, right);
+    const bool lone = is_tensor(value) && value.axes.empty();
+    if (!is_widened(target))
+      device_work(node.where, "arithmetic on tensors", lone ? text(right) : std::string_view{});
+    auto out = elementwise(operation, before, value, node.where, node.name, right);
+    out.crossed = crossed_;
+    return out;
   }
   expr as_expr;
   as_expr.kind = expr_kind::binary;
@@ -258,16 +284,20 @@ type checker::compound(const stmt& node, expr_id target, const type& value) {
   return host_arithmetic(as_expr, before, value);
 }
 
-void checker::assign_target(const stmt& node, expr_id target, type value, span where) {
+void checker::assign_target(const stmt& node, expr_id target, type value, span where,
+                            std::vector<place> places) {
   const auto& left = t().at(target);
   if (left.kind == expr_kind::name)
-    assign_name(left.name, std::move(value), where, node.targets.size() > 1 ? next_group_ : 0);
+    assign_name(left.name, std::move(value), where, node.targets.size() > 1 ? next_group_ : 0,
+                std::move(places));
   else
-    assign_field(left, value, where);
+    assign_field(node, target, value, where);
 }
 
-void checker::assign_name(span name, type value, span where, uint32_t group) {
+void checker::assign_name(span name, type value, span where, uint32_t group,
+                          std::vector<place> places) {
   value.value.reset();
+  if (is_reference(value) && places.empty()) places.push_back({new_root(), {}});
   const auto word = text(name);
   const auto* found = locals_.find(word);
   if (found != nullptr) use(local_infos_[found->local].name_at, name, true);
@@ -278,54 +308,67 @@ void checker::assign_name(span name, type value, span where, uint32_t group) {
     if (fresh) {
       local_infos_.push_back({word, name, false, true, false, false, group});
       local_infos_.back().name_at = new_name(name_kind::local, word, name, value, function_);
+      local_infos_.back().root = new_root();
     }
     const auto local = known->second;
     use(local_infos_[local].name_at, name, true);
-    locals_.set(word, {local, std::move(value), false, name});
+    locals_.set(word, {local, std::move(value), false, name, std::move(places)});
     return;
   }
   auto state = *found;
-  if (loops_ > 0 && !same(state.what, value)) {
-    auto& d = report(
-      "E1003", name,
-      fmt::format("`{}` is `{}` and becomes `{}` in a loop", word, show(state.what), show(value)),
-      fmt::format("`{}`", show(value)));
-    mark(d, state.assigned, fmt::format("`{}`", show(state.what)));
-    explain_sizes(d, state.what.axes, value.axes);
-    d.notes.push_back("each round of a loop must find the types of the round before");
-    value = {};
+  const auto& info = local_infos_[state.local];
+  if (info.parameter && info.is_mut && !is_reference(value)) {
+    // The caller sees it, and counts on what was declared.
+    const auto& declared = functions_[function_].parameters[state.local].what;
+    report_misfit(fits(value, declared), value, declared, where, "E0404",
+                  fmt::format("`{}`", word));
   }
-  (void)where;
+  if (loops_ > 0 && !same(state.what, value)) {
+    if (auto both = widened(state.what, value)) {
+      if (!is_tensor(state.what)) {
+        widenings_[word] = {where, name};
+        report_widened(word, state, value, where, name);
+      }
+      value = std::move(*both);
+    } else {
+      report_loop_type(word, state, value, name);
+      value = {};
+    }
+  }
   state.what = std::move(value);
   state.maybe = false;
   state.assigned = name;
+  state.places = std::move(places);
   locals_.set(word, std::move(state));
 }
 
-void checker::assign_field(const expr& target, const type& value, span where) {
-  auto id = target.left;
-  while (t().at(id).kind == expr_kind::member) id = t().at(id).left;
-  const auto root = text(t().at(id).name);
+void checker::report_loop_type(std::string_view word, const local_state& state, const type& value,
+                               span name) {
+  auto& d = report(
+    "E1003", name,
+    fmt::format("`{}` is `{}` and becomes `{}` in a loop", word, show(state.what), show(value)),
+    fmt::format("`{}`", show(value)));
+  mark(d, state.assigned, fmt::format("`{}`", show(state.what)));
+  explain_sizes(d, state.what.axes, value.axes);
+  d.notes.push_back("each round of a loop must find the types of the round before");
+}
+
+void checker::assign_field(const stmt& node, expr_id id, const type& value, span where) {
+  const auto& target = t().at(id);
   const auto base = expression(target.left);
-  const auto want = member_of(target, base);
-  if (changes_buffer(base, text(target.name), root)) {
+  // Where it was read before it was looked up already.
+  const bool looked_up = node.operation != token_kind::assign && is_poison(value);
+  const auto wanted = looked_up ? type{} : member_of(target, base);
+  if (is_poison(base) || is_poison(wanted)) return;
+  const auto places = places_of(id);
+  if (changes_buffer(base, text(target.name), places)) {
     report_buffer(target.where);
     return;
   }
-  if (const auto* found = locals_.find(root)) {
-    const auto& info = local_infos_[found->local];
-    if (!info.is_mut) {
-      auto& d =
-        report("E0701", target.where,
-               fmt::format("`{}` is changed, but `{}` is not `mut`", text(target.where), root),
-               "changed here");
-      mark(d, info.declared, "declared without `mut`");
-      d.help.push_back(fmt::format("declare it as `mut {}`", root));
-      d.fixes.push_back({{info.declared.begin, info.declared.begin}, "mut "});
-      return;
-    }
-  }
-  report_misfit(fits(value, want), value, want, where, "E0404",
+  if (!may_change(places, id, target.where, fmt::format("`{}` is changed", text(target.where)),
+                  "changed here"))
+    return;
+  report_misfit(fits(value, wanted), value, wanted, where, "E0404",
                 fmt::format("`{}`", text(target.where)));
 }
 

@@ -105,7 +105,9 @@ type checker::gradient_rule(const builtin& what, call_site& site, matched& m) {
     d.notes.push_back("a gradient is of one number: the function returns `[]` or `[] NonNeg`");
     return {};
   }
-  if (!is(x.what, base_type::model) && !is_float_tensor(as_tensor(x.what))) {
+  // A number is differentiated where the function takes it as a tensor.
+  const bool number = is_scalar(x.what) && !f.parameters.empty() && is_scalar(f.parameters[0].what);
+  if (number || (!is(x.what, base_type::model) && !is_float_tensor(as_tensor(x.what)))) {
     report("E1102", x.where,
            fmt::format("`{}` cannot be differentiated: it is `{}`", text(x.where), show(x.what)),
            "neither a model nor a float tensor");

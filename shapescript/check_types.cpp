@@ -241,11 +241,11 @@ bool checker::apply_element(const element_name& element, type& out, size_scope& 
     return false;
   }
   if (doubtful(name) || !first_time(name)) return false;
-  std::vector<std::string_view> known{"f32",    "f64", "f16",  "bf16", "i8",
-                                      "i16",    "i32", "i64",  "u8",   "bool",
-                                      "NonNeg", "Pos", "Unit", "Prob", "Index"};
+  std::vector<std::string_view> known;
   for (const auto& [other, what] : mod().names)
     if (what.kind == entity::record) known.push_back(other);
+  known.insert(known.end(), {"f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "bool",
+                             "NonNeg", "Pos", "Unit", "Prob", "Index"});
   auto& d = report("E0202", element.name, fmt::format("unknown element type `{}`", name),
                    "neither a dtype, a refinement nor a record");
   suggest(d, element.name, name, known);
@@ -298,14 +298,20 @@ type checker::resolve_named(const type_expr& node, size_scope& scope, bool fresh
     return out;
   }
   if (doubtful(name) || !first_time(name)) return {};
-  std::vector<std::string_view> known{"int",     "float",   "bool",     "str",  "Rng",
-                                      "AdamW",   "Adam",    "Sgd",      "Lion", "Grad",
-                                      "Dataset", "Batches", "BatchNorm"};
+  // The file's own names first, and of all those that can stand here.
+  std::vector<std::string_view> known;
   const auto* file = own ? nullptr : find(text(node.file));
   const bool elsewhere = file != nullptr && file->kind == entity::file && file->index != no_index;
-  if (elsewhere) known.clear();
   for (const auto& [other, what] : elsewhere ? modules_[file->index]->names : mod().names)
-    if (what.kind == entity::record || what.kind == entity::model) known.push_back(other);
+    if (what.kind == entity::model
+        || (what.kind == entity::record && !node.has_arguments && !of_layer_))
+      known.push_back(other);
+  static const std::vector<std::string_view> lone{"int", "float", "bool", "str", "Rng"};
+  static const std::vector<std::string_view> generic{"AdamW", "Adam",    "Sgd",    "Lion",
+                                                     "Grad",  "Dataset", "Batches"};
+  const auto& builtin = node.has_arguments ? generic : lone;
+  if (!of_layer_ && !elsewhere) known.insert(known.end(), builtin.begin(), builtin.end());
+  if (node.has_arguments && !elsewhere) known.push_back("BatchNorm");
   auto& d = report("E0202", node.name, fmt::format("unknown type `{}`", name),
                    dtype_named(name) ? "a dtype follows the axes, as in `[n] bf16`"
                                      : "no type has this name");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -9,91 +10,13 @@
 
 #include "shapescript/builtins.hpp"
 #include "shapescript/check.hpp"
+#include "shapescript/check_parts.hpp"
 #include "shapescript/locals.hpp"
 #include "shapescript/tree.hpp"
 #include "shapescript/typed_tree.hpp"
 #include "shapescript/types.hpp"
 
 namespace shapescript {
-
-/// A local variable, over all its assignments.
-struct local_info {
-  std::string_view name;
-  span declared;
-  bool parameter = false;
-  bool is_mut = true;
-  bool used = false;
-  bool loop_variable = false;
-  uint32_t group = 0; ///< names bound by one tuple assignment
-  uint32_t name_at = no_index;
-};
-
-/// The paths that leave a loop by `break`.
-struct loop_end {
-  size_t path;
-  std::vector<path_changes> breaks;
-};
-
-/// So many of a loop's `break`s are followed; more are taken to be like these.
-inline constexpr size_t breaks_max = 64;
-
-/// An argument as it reaches a call; the first one of a pipeline's stage has its type already.
-struct call_argument {
-  span where;
-  span name;
-  span mut;
-  expr_id value = expr_id::none;
-  bool piped = false;
-  bool typed = false;
-  type what;
-};
-
-struct call_site {
-  span where;
-  span callee;
-  std::vector<call_argument> arguments;
-  pattern_id patterns = pattern_id::none;
-  std::map<symbol, span> given = {}; ///< the arguments that the callee's symbols come from
-};
-
-/// A place where a model of sizes is written, with the places of the sizes, or of its name alone.
-struct model_place {
-  uint32_t module;
-  std::vector<span> places;
-  type what;
-  uint32_t maker = no_index; ///< the function that makes a model there
-};
-
-/// An axis of a caller that is one of the called function's.
-struct axis_binding {
-  symbol ours;
-  symbol theirs;
-  uint32_t caller;
-  span where;
-};
-
-/// A function that is differentiated, scanned or mapped, and where, or who calls a function there.
-struct device_root {
-  uint32_t function;
-  span where;
-  uint32_t module;
-  uint32_t caller = no_index;
-};
-
-/// Arguments by the parameter they belong to.
-struct matched {
-  std::vector<call_argument*> slots;
-  std::vector<call_argument*> rest;
-  bool ok = true;
-};
-
-/// What the symbols of a called function are at the call.
-using symbol_map = std::map<symbol, axis>;
-
-/// What an axis is called by its size as it is written: `3*D` for `3 * lib.D`.
-std::string axis_name(std::string_view written);
-
-enum class misfit : uint8_t { none, kind, shape, element, known, bound };
 
 /// The checker's state; `check` is its one user. Each file `check_*.cpp` holds one concern.
 class checker {
@@ -104,6 +27,8 @@ public:
 
 private:
   // -- reports and text (check.cpp) --------------------------------------------
+  static diagnostic make(const char* code, span where, std::string message, std::string label);
+  diagnostic& deliver(diagnostic d);
   diagnostic& report(const char* code, span where, std::string message, std::string label = {});
   void mark(diagnostic& d, span where, std::string text);
   void origin(diagnostic& d, span where);
@@ -219,9 +144,12 @@ private:
   bool run_statement(const stmt& node);
   void run_return(const stmt& node);
   void run_assign(const stmt& node);
-  void assign_target(const stmt& node, expr_id target, type value, span where);
-  void assign_name(span name, type value, span where, uint32_t group);
-  void assign_field(const expr& target, const type& value, span where);
+  void assign_target(const stmt& node, expr_id target, type value, span where,
+                     std::vector<place> places);
+  void assign_name(span name, type value, span where, uint32_t group, std::vector<place> places);
+  void report_loop_type(std::string_view word, const local_state& state, const type& value,
+                        span name);
+  void assign_field(const stmt& node, expr_id id, const type& value, span where);
   type compound(const stmt& node, expr_id target, const type& value);
   void run_expression(const stmt& node);
   bool run_if(const stmt& node);
@@ -232,15 +160,29 @@ private:
   local_state join(std::string_view name, const local_state& x, const local_state& y,
                    bool report_types);
   void join_paths(const std::vector<path_changes>& paths, bool report_types);
-  void forget_known(const block& body);
+  void report_condition(expr_id id, const type& what, std::string message, std::string help = {});
+  static void explain_condition(diagnostic& d, bool controller, const std::string& number);
+  std::optional<type> widened(const type& x, const type& y) const;
+  bool is_widened(expr_id id) const;
+  void report_widened(std::string_view name, const local_state& before, const type& after,
+                      span value, span assigned);
   span assigned_later(std::string_view name, uint32_t place) const;
+
+  // -- loops (check_loops.cpp) -------------------------------------------------
+  struct trial;
   void assigned_in(const block& body, std::set<std::string_view>& out) const;
+  void leave_round(bool for_good);
+  std::optional<std::vector<path_changes>> try_round(const block& body,
+                                                     const std::function<void()>& begin_round);
+  void settle(const stmt& node, const block& body, const std::function<void()>& begin_round);
+  bool follow_rounds(const stmt& node, const block& body, const std::function<void()>& begin_round,
+                     bool ends);
+  void forget_known(const std::set<std::string_view>& names);
 
   // -- expressions (check_expressions.cpp) -------------------------------------
   type expression(expr_id id);
   type evaluate(const expr& node, expr_id id);
-  type name(const expr& node);
-  type unknown_name(const expr& node);
+  void report_python(const expr& node, const type& what, const std::string& wanted);
   type literal(const expr& node);
   type list(const expr& node);
   type member(const expr& node);
@@ -250,7 +192,12 @@ private:
   type cast(const expr& node);
   type range(const expr& node);
   type pipe(const expr& node);
+
+  // -- names (check_names.cpp) -------------------------------------------------
+  type name(const expr& node);
   type function_value(uint32_t index) const;
+  type unknown_name(const expr& node);
+  std::vector<std::string_view> names_for(name_place use) const;
 
   // -- operators (check_operators.cpp) -----------------------------------------
   type binary(const expr& node);
@@ -272,6 +219,7 @@ private:
   bool index_range(const expr& item, axis& over);
   bool index_name(const expr& base) const;
   bool in_file(const expr& node) const;
+  static bool makes_tensors(std::string_view word);
   type construct(const expr& node);
   std::optional<std::vector<axis>> axes_in_brackets(const expr& node);
   std::optional<size_form> size_from(expr_id id);
@@ -281,10 +229,10 @@ private:
   type call(const expr& node, expr_id id);
   type call_with(const expr& node, std::vector<call_argument> first);
   type dispatch(const expr& callee, call_site& site);
-  type expression_of_callee(const expr& callee);
+  expr_id id_of(const expr& node) const;
   type call_member(const expr& callee, call_site& site);
   type call_python(const expr& callee, const std::string& name, call_site& site);
-  type call_function(uint32_t index, call_site& site, const type* self, size_t bound = 0);
+  type call_function(uint32_t index, call_site& site, const type* self);
   type call_value(const type& callee, call_site& site);
   type make_model(const type& what, call_site& site);
   type bind_result(const function_info& f, symbol_map& map, call_site& site,
@@ -298,15 +246,27 @@ private:
   type& type_of(call_argument& one);
 
   // -- mut (check_mut.cpp) ----------------------------------------------------
-  void check_mut(const parameter_info& parameter, const call_argument& given);
-  bool changes_buffer(const type& base, std::string_view field, std::string_view root) const;
+  void check_mut(const parameter_info& parameter, const call_argument& given,
+                 uint32_t callee = no_index);
+  void check_self(const function_info& f, const call_site& site);
+  bool changes_buffer(const type& base, std::string_view field,
+                      const std::vector<place>& places) const;
   void report_buffer(span where);
-  void check_aliases(const call_site& site);
-  std::string path_of(expr_id id) const;
+  bool may_change(const std::vector<place>& places, expr_id id, span where, const std::string& how,
+                  const char* label);
+  void check_aliases(const call_site& site, bool self_is_mut = false);
+  void explain_not_mut(diagnostic& d, span declared);
+  void report_mut_arguments();
+  uint32_t new_root(uint32_t local = no_index);
+  std::vector<place> places_of(expr_id id);
+  std::vector<place> places_of_each(expr_id layers);
+  std::vector<place> places_returned(const type& what, const call_site& site);
+  bool holds(uint32_t model, uint32_t part) const;
   std::string_view root_of(expr_id id) const;
 
   // -- builtins (check_builtins.cpp and the files after it) --------------------
   type call_builtin(const builtin& what, call_site& site);
+  type call_rule(const builtin& what, call_site& site, matched& m);
   type tensor_rule(const builtin& what, call_site& site, matched& m);
   type shape_rule(const builtin& what, call_site& site, matched& m);
   type training_rule(const builtin& what, call_site& site, matched& m);
@@ -365,10 +325,11 @@ private:
   type dataset_rule(call_site& site, matched& m);
   type source_rule(matched& m);
   type stage_rule(const builtin& what, call_site& site, call_argument& data);
+  bool known_last(const call_argument& one);
   uint32_t record_argument(call_argument& one);
-  void device_work(span where, std::string_view what);
+  void device_work(span where, std::string_view what, std::string_view number = {});
   void host_work(span where, std::string_view what);
-  void crossing(span where, std::string_view operation, const axis& over);
+  void crossing(span where, std::string_view operation, const axis& over, std::string label = {});
 
   // -- what is known of values (check_known.cpp) -------------------------------
   void keep_prob(type& out, const pattern_call& call, const type& operand) const;
@@ -403,6 +364,9 @@ private:
   void spread_batches();
   bool of_batches(const size_form& size) const;
   std::optional<span> place_in_program(const size_form& size) const;
+  void mark_split(diagnostic& d, const size_form& size);
+  void settle_late_reports();
+  void answer_crossing(const split_question& question, const axis& over);
   void answer_questions();
   void answer_imported(const function_info& f, const split_question& question, const axis& over,
                        span where);
@@ -450,6 +414,17 @@ private:
   std::set<std::string> reported_sizes_;                     // models that cannot be
   uint32_t next_group_ = 1;
   std::vector<loop_end> loop_ends_;
+  std::map<std::string_view, std::pair<span, span>> widenings_; // by name: the value, the target
+  int trials_ = 0;                         // rounds of loops that are tried: nothing is reported
+  std::vector<uint32_t> roots_;            // the parameter that each root is, if it is one
+  std::vector<place> returned_;            // what the model that a call gives may be
+  span returned_by_;                       // the call
+  std::vector<uint32_t> crossed_;          // the questions that the expression at hand depends on
+  name_place name_is_ = name_place::value; // the next expression, if it is a name
+  bool of_layer_ = false;                  // the type at hand is that of a layer
+  std::string wanted_; // the type that the place of the next expression asks for
+  std::vector<late_report> late_;
+  std::vector<mut_argument> mut_arguments_;
 };
 
 } // namespace shapescript

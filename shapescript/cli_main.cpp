@@ -106,7 +106,11 @@ int run_explain(const std::string& code) {
   }
   std::vector<std::string_view> known;
   for (const auto& one : all_codes()) known.push_back(one.code);
-  const auto meant = moxzi::did_you_mean(upper, known);
+  // One digit is as easily wrong as another, so that of codes the nearest by number are named.
+  const bool is_code = upper.size() == 5 && std::all_of(upper.begin() + 1, upper.end(), [](char c) {
+                         return c >= '0' && c <= '9';
+                       });
+  const auto meant = is_code ? std::string{} : moxzi::did_you_mean(upper, known);
   fmt::print(stderr, "shapescript: no code '{}'{}\n", code,
              meant.empty() ? near_codes(upper) : meant);
   return exit_usage;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <compare>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,12 +12,21 @@
 
 namespace shapescript {
 
+/// A model, or a part of one, that a name stands for. Assigning a model copies nothing: it makes a
+/// second name for it.
+struct place {
+  uint32_t root = 0;              ///< the variable it began as, in the checker's list
+  std::vector<std::string> steps; ///< fields and indices from there
+  auto operator<=>(const place&) const = default;
+};
+
 /// What is known of a local at a point of the program.
 struct local_state {
   uint32_t local = 0; ///< which variable, in the checker's list
   type what;
   bool maybe = false; ///< assigned on some paths only
   span assigned;
+  std::vector<place> places; ///< what a model that it is may be, in order
 };
 
 /// What a path changed: the states at its end.

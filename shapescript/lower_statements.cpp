@@ -195,6 +195,7 @@ value lowering::call_function(uint32_t index, std::vector<lowered_argument>& arg
   const size_t bound = self != nullptr ? 1 : 0;
   std::vector<value> values(f.parameters.size());
   std::vector<bool> given(f.parameters.size(), false);
+  std::vector<std::pair<std::string_view, expr_id>> changed;
   if (self != nullptr && !values.empty()) {
     values[0] = *self;
     given[0] = true;
@@ -217,6 +218,9 @@ value lowering::call_function(uint32_t index, std::vector<lowered_argument>& arg
     }
     values[place] = what;
     given[place] = true;
+    const auto& p = f.parameters[place];
+    if (p.is_mut && is_tensor(p.what) && one.id != expr_id::none)
+      changed.emplace_back(p.name, one.id);
   }
   if (failed()) return {};
   auto* caller = std::exchange(frame_, &frame);
@@ -238,6 +242,7 @@ value lowering::call_function(uint32_t index, std::vector<lowered_argument>& arg
   frame_ = caller;
   where_ = called_at;
   if (f.decl->is_extern) return call_python(index, values, frame);
+  for (const auto& [name, target] : changed) assign(target, frame.locals[name]);
   return frame.result.value_or(value{});
 }
 

@@ -89,6 +89,7 @@ struct parameter_info {
   bool is_mut = false;
   bool has_default = false;
   uint32_t name_at = no_index;
+  bool changed = false; ///< it is changed although it is not `mut`: reported
 };
 
 /// What the symbols of a called function are.
@@ -109,6 +110,8 @@ struct split_question {
   span callee; ///< the Python function
   std::string operation;
   std::vector<axis> axes; ///< the value's, or the one that is crossed
+  std::string label = {};
+  std::vector<uint32_t> after = {}; ///< questions before it about what it is given
 };
 
 struct function_info {
@@ -130,6 +133,7 @@ struct function_info {
   std::string host_what;
   span device_site; ///< the first device work
   std::string device_what;
+  std::string device_number; ///< a tensor without axes that it works with, as written
   uint32_t name_at = no_index;
 };
 
@@ -139,6 +143,7 @@ struct symbol_info {
   span declared;
   bool batch = false; ///< an axis of batches, which several devices split
   uint32_t name_at = no_index;
+  uint32_t batch_by = no_index; ///< the call that made it one, in the checker's list
 };
 
 /// What a name means.

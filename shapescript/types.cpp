@@ -1,5 +1,6 @@
 #include "shapescript/types.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -55,27 +56,43 @@ bool is_float_tensor(const type& t) noexcept {
   return is_tensor(t) && is_float(t.element);
 }
 
+bool is_reference(const type& t) noexcept {
+  switch (t.base) {
+    case base_type::model:
+    case base_type::optimizer:
+    case base_type::layers:
+      return true;
+    case base_type::tuple:
+      return std::any_of(t.parts.begin(), t.parts.end(), is_reference);
+    default:
+      return false;
+  }
+}
+
 namespace {
 
-// The value of an integer, -1 if it is not known.
-int64_t number_or_none(const type& t) noexcept {
-  return t.value ? t.value->number().value_or(-1) : -1;
+std::optional<number_range> numbers_of(const type& t) noexcept {
+  if (t.numbers || !t.value) return t.numbers;
+  const auto number = t.value->number();
+  if (!number) return std::nullopt;
+  return number_range{static_cast<double>(*number), static_cast<double>(*number)};
 }
 
 } // namespace
 
 bool known_pos(const type& t) noexcept {
-  return t.known == refinement::pos || t.number > 0 || number_or_none(t) > 0;
+  const auto numbers = numbers_of(t);
+  return t.known == refinement::pos || (numbers && numbers->low > 0);
 }
 
 bool known_unit(const type& t) noexcept {
-  const auto number = number_or_none(t);
-  return implies(t.known, refinement::unit) || (t.number >= 0 && t.number <= 1) || number == 0
-         || number == 1;
+  const auto numbers = numbers_of(t);
+  return implies(t.known, refinement::unit) || (numbers && numbers->low >= 0 && numbers->high <= 1);
 }
 
 bool known_nonneg(const type& t) noexcept {
-  return implies(t.known, refinement::nonneg) || known_pos(t) || known_unit(t);
+  const auto numbers = numbers_of(t);
+  return implies(t.known, refinement::nonneg) || (numbers && numbers->low >= 0);
 }
 
 bool same_sizes(const std::vector<axis>& x, const std::vector<axis>& y) noexcept {
@@ -94,25 +111,43 @@ std::optional<size_t> find_axis(const std::vector<axis>& axes, std::string_view 
 type plain(type t) {
   if (t.known != refinement::index) t.known = refinement::none;
   t.value.reset();
-  t.number = -1;
+  t.numbers.reset();
   return t;
 }
 
+namespace {
+
+refinement joined(const type& x, const type& y) noexcept {
+  const bool along = x.bound.name == y.bound.name && x.bound.size == y.bound.size;
+  const bool bound = x.known == refinement::index || x.known == refinement::prob;
+  if (x.known == y.known && (!bound || along)) return x.known;
+  if (known_pos(x) && known_pos(y)) return refinement::pos;
+  if (known_unit(x) && known_unit(y)) return refinement::unit;
+  return known_nonneg(x) && known_nonneg(y) ? refinement::nonneg : refinement::none;
+}
+
+// The larger of the bounds of two indices, if one is known to be.
+std::optional<axis> joined_bound(const type& x, const type& y) {
+  if (x.known != refinement::index || y.known != refinement::index) return std::nullopt;
+  if (x.bound.size == y.bound.size) return x.bound;
+  const auto a = x.bound.size.number();
+  const auto b = y.bound.size.number();
+  if (!a || !b) return std::nullopt;
+  return *a > *b ? x.bound : y.bound;
+}
+
+} // namespace
+
 type join_known(type x, const type& y) {
-  x.value.reset();
-  x.number = -1;
+  const auto a = numbers_of(x);
+  const auto b = numbers_of(y);
+  const auto bound = joined_bound(x, y);
+  x.known = bound ? refinement::index : joined(x, y);
+  if (bound) x.bound = *bound;
   x.literal = x.literal && y.literal;
-  if (x.known == y.known) {
-    const bool same = x.known != refinement::index && x.known != refinement::prob;
-    const bool along = x.known == refinement::index || x.bound.name == y.bound.name;
-    if (same || (along && x.bound.size == y.bound.size)) return x;
-  }
-  if (implies(x.known, y.known) && y.known != refinement::prob)
-    x.known = y.known;
-  else if (!implies(y.known, x.known) || x.known == refinement::prob)
-    x.known = implies(x.known, refinement::nonneg) && implies(y.known, refinement::nonneg)
-                ? refinement::nonneg
-                : refinement::none;
+  x.numbers.reset();
+  if (a && b) x.numbers = {std::min(a->low, b->low), std::max(a->high, b->high)};
+  x.value.reset();
   return x;
 }
 

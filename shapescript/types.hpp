@@ -30,6 +30,12 @@ struct axis {
   void resize(size_form now);
 };
 
+/// Where the numbers that were written for a value lie.
+struct number_range {
+  double low = 0;
+  double high = 0;
+};
+
 /// What a type is at its base. `poison` stands where a mistake was reported; it fits everything.
 enum class base_type : uint8_t {
   poison,
@@ -64,14 +70,15 @@ struct type {
   bool literal = false;   ///< written as a number: takes the dtype of what it meets
   bool evaluated = false; ///< of a function: `eval(f)` or `checkpoint(f)`
   uint32_t declaration = 0;
-  std::vector<axis> axes;             ///< of a tensor, or the batch axes of records
-  axis bound;                         ///< of `index`: its size; of `prob`: its axis
-  std::vector<size_form> dims;        ///< of a model and what belongs to one
-  std::vector<std::string> dim_names; ///< how those were written, empty for numbers
-  std::vector<type> parts;            ///< of a tuple, a function type, layers
-  std::string name;                   ///< of an optimizer, module or Python function
-  std::optional<size_form> value;     ///< of an integer known while checking
-  double number = -1;                 ///< of a decimal literal
+  std::vector<axis> axes;              ///< of a tensor, or the batch axes of records
+  axis bound;                          ///< of `index`: its size; of `prob`: its axis
+  std::vector<size_form> dims;         ///< of a model and what belongs to one
+  std::vector<std::string> dim_names;  ///< how those were written, empty for numbers
+  std::vector<type> parts;             ///< of a tuple, a function type, layers
+  std::string name;                    ///< of an optimizer, module or Python function
+  std::optional<size_form> value;      ///< of an integer known while checking
+  std::optional<number_range> numbers; ///< of decimal literals
+  std::vector<uint32_t> crossed;       ///< questions about examples that it was made by
 };
 
 inline bool is(const type& t, base_type base) noexcept {
@@ -88,6 +95,8 @@ bool is_scalar(const type& t) noexcept;
 /// A host int or float.
 bool is_number(const type& t) noexcept;
 bool is_float_tensor(const type& t) noexcept;
+/// A model or what belongs to one: assigning it makes a second name for it and no copy.
+bool is_reference(const type& t) noexcept;
 /// What is known of a value's range: 0 or more, more than 0, 0 to 1. A literal may be all of them.
 bool known_nonneg(const type& t) noexcept;
 bool known_pos(const type& t) noexcept;

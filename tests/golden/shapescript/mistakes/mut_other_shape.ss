@@ -1,0 +1,3 @@
+# expect: E0404 @3:9
+fn cut(mut x: [n], y: [m]):
+    x = y

@@ -1,0 +1,3 @@
+# expect: E0502 @3:12
+fn f() -> [] Unit:
+    return -0.5

@@ -1,0 +1,3 @@
+# expect: E0502 @3:12
+fn f() -> [2] NonNeg:
+    return neg([1.0, 2.0])

@@ -1,0 +1,19 @@
+# expect: E0701 @19:9
+dim D = 3
+
+model Lin:
+    param w: [D] = zeros()
+
+model Net:
+    layer a: Lin
+    layer parts: 3 * Lin
+
+fn halve(mut l: Lin):
+    l.w = l.w * 0.5
+
+fn blend(mut l: Lin, r: Lin):
+    l.w = l.w + r.w
+
+fn f(n: Net):
+    for p in n.parts:
+        p.w = p.w * 0.5

@@ -1,0 +1,22 @@
+# expect: E0701 @22:15
+dim D = 3
+
+model Lin:
+    param w: [D] = zeros()
+
+model Net:
+    layer a: Lin
+    layer parts: 3 * Lin
+
+fn halve(mut l: Lin):
+    l.w = l.w * 0.5
+
+fn blend(mut l: Lin, r: Lin):
+    l.w = l.w + r.w
+
+fn f(mut n: Lin, m: Lin, k: int):
+    if k > 0:
+        p = n
+    else:
+        p = m
+    halve(mut p)
