@@ -330,21 +330,7 @@ bool checker::bind_argument(const function_info& f, const parameter_info& parame
   const auto want = replace(parameter.what, map);
   const auto fit = fits(have, want);
   if (fit == misfit::none) {
-    const bool changes = parameter.is_mut && is_tensor(want) && given.value != expr_id::none;
-    if (!changes) return true;
-    // Of what the function leaves in it no more is known than the parameter says.
-    const auto& node = t().at(given.value);
-    const auto* found = node.kind == expr_kind::name ? locals_.find(text(node.name)) : nullptr;
-    if (found != nullptr && is_tensor(found->what)) {
-      auto state = *found;
-      state.what = plain(std::move(state.what));
-      state.what.known = want.known;
-      state.what.bound = want.bound;
-      locals_.set(text(node.name), std::move(state));
-    } else if (node.kind == expr_kind::member) {
-      report_misfit(fits(want, have), want, have, given.where, "E0403",
-                    fmt::format("`{}`", text(given.where)));
-    }
+    if (parameter.is_mut) leave_changed(parameter, want, given);
     return true;
   }
   const auto name = modules_[f.module]->text.text(f.decl->name);

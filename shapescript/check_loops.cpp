@@ -93,14 +93,36 @@ void forget(type& what) {
 
 } // namespace
 
-// What a loop assigns.
+// What a loop assigns, or passes as `mut`.
 void checker::assigned_in(const block& body, std::set<std::string_view>& out) const {
   for (const auto id : body) {
     const auto& node = t().at(id);
+    for (const auto value : node.values) changed_in(value, out);
+    for (const auto& one : node.branches) changed_in(one.condition, out);
     for (const auto target : node.targets)
       if (t().at(target).kind == expr_kind::name) out.insert(text(t().at(target).name));
     for (const auto& one : node.branches) assigned_in(one.body, out);
     assigned_in(node.body, out);
+  }
+}
+
+void checker::changed_in(expr_id id, std::set<std::string_view>& out) const {
+  std::vector<expr_id> open{id};
+  while (!open.empty()) {
+    const auto next = open.back();
+    open.pop_back();
+    if (next == expr_id::none) continue;
+    const auto& node = t().at(next);
+    for (const auto& one : node.arguments) {
+      const bool named = one.value != expr_id::none && t().at(one.value).kind == expr_kind::name;
+      if (named && !(one.mut == span{})) out.insert(text(t().at(one.value).name));
+      open.push_back(one.value);
+    }
+    open.insert(open.end(), {node.left, node.right});
+    open.insert(open.end(), node.items.begin(), node.items.end());
+    if (node.patterns == pattern_id::none) continue;
+    const auto& operands = t().at(node.patterns).operands;
+    open.insert(open.end(), operands.begin(), operands.end());
   }
 }
 

@@ -153,6 +153,32 @@ void checker::report_buffer(span where) {
   d.help.push_back("change it in a method of the model that takes `mut self`, and call that");
 }
 
+// Of what a function leaves in a tensor no more is known than its parameter says.
+void checker::leave_changed(const parameter_info& parameter, const type& want,
+                            const call_argument& given) {
+  if (!is_tensor(want) || given.value == expr_id::none) return;
+  const auto& node = t().at(given.value);
+  if (node.kind == expr_kind::name) {
+    const auto* found = locals_.find(text(node.name));
+    if (found == nullptr || !is_tensor(found->what)) return;
+    auto state = *found;
+    state.what = plain(std::move(state.what));
+    state.what.known = want.known;
+    state.what.bound = want.bound;
+    state.assigned = given.where;
+    locals_.set(text(node.name), std::move(state));
+    return;
+  }
+  if (node.kind != expr_kind::member || fits(want, given.what) == misfit::none) return;
+  auto& d = report("E0502", given.where,
+                   fmt::format("`{}` stays `{}`, but the call may leave any `{}` in it",
+                               text(given.where), show(given.what), show(want)),
+                   fmt::format("changed as `{}`", show(want)));
+  origin(d, given.where);
+  d.help.push_back(
+    fmt::format("declare the parameter as `mut {}: {}`", parameter.name, show(given.what)));
+}
+
 void checker::explain_not_mut(diagnostic& d, span declared) {
   mark(d, declared, "declared without `mut`");
   d.help.push_back(fmt::format("declare it as `mut {}`", text(declared)));
@@ -171,16 +197,17 @@ bool checker::may_change(const std::vector<place>& places, expr_id id, span wher
     if (trials_ > 0) return false;
     if (std::exchange(functions_[function_].parameters[local].changed, true)) return false;
     const auto name = root_of(id);
-    const bool other = name != info.name;
+    const auto* named = name == info.name ? nullptr : locals_.find(name);
+    const bool surely = places.size() == 1;
+    const auto part = one.steps.empty() ? "" : "a part of ";
     auto& d = report("E0701", where,
-                     other ? fmt::format("{}, but it is {}`{}`, which is not `mut`", how,
-                                         one.steps.empty() ? "" : "a part of ", info.name)
-                           : fmt::format("{}, but `{}` is not `mut`", how, info.name),
+                     named == nullptr ? fmt::format("{}, but `{}` is not `mut`", how, info.name)
+                                      : fmt::format("{}, but it {} {}`{}`, which is not `mut`", how,
+                                                    surely ? "is" : "may be", part, info.name),
                      label);
-    if (const auto* found = locals_.find(name); other && found != nullptr)
-      mark(d, found->assigned,
-           fmt::format("`{}` is {}`{}`", name,
-                       found->places == std::vector{place{one.root, {}}} ? "" : "a part of ",
+    if (named != nullptr && surely && named->places.size() == 1)
+      mark(d, named->assigned,
+           fmt::format("`{}` is {}`{}`", name, named->places[0].steps.empty() ? "" : "a part of ",
                        info.name));
     explain_not_mut(d, info.declared);
     return false;
@@ -277,21 +304,29 @@ void checker::report_mut_arguments() {
   }
 }
 
+// Where a name that both may be came to stand for the other.
+void checker::mark_second_name(diagnostic& d, expr_id id, expr_id other) {
+  const auto* named = locals_.find(root_of(id));
+  if (named == nullptr || root_of(id) == root_of(other)) return;
+  if (local_infos_[named->local].parameter) return;
+  mark(d, named->assigned, fmt::format("`{}` is a second name for it", root_of(id)));
+}
+
 void checker::check_aliases(const call_site& site, bool self_is_mut) {
   struct given {
     std::vector<place> places;
     span where;
     bool is_mut;
-    bool self;
+    expr_id value;
   };
   std::vector<given> all;
   if (site.self != expr_id::none)
-    all.push_back({places_of(site.self), t().at(site.self).where, self_is_mut, true});
+    all.push_back({places_of(site.self), t().at(site.self).where, self_is_mut, site.self});
   for (const auto& one : site.arguments) {
     const bool element = one.value != expr_id::none && t().at(one.value).kind == expr_kind::index
                          && !is_reference(one.what);
     if (is_poison(one.what) || element) continue;
-    given next{places_of(one.value), one.where, !(one.mut == span{}), false};
+    given next{places_of(one.value), one.where, !(one.mut == span{}), one.value};
     for (const auto& before : all) {
       if (!next.is_mut && !before.is_mut) continue;
       const bool twice = std::any_of(next.places.begin(), next.places.end(), [&](const place& x) {
@@ -299,14 +334,16 @@ void checker::check_aliases(const call_site& site, bool self_is_mut) {
                            [&](const place& y) { return overlap(x, y); });
       });
       if (!twice) continue;
-      const auto* seen = before.self
-                           ? before.is_mut ? "changed by the call" : "its method is called"
-                         : before.is_mut ? "passed as `mut` here"
-                                         : "passed here";
+      const bool self = before.value == site.self;
+      const auto* seen = !before.is_mut ? "passed here"
+                         : self         ? "changed by the call"
+                                        : "passed as `mut` here";
       auto& d =
         report("E0703", next.where,
                fmt::format("`{}` is passed twice, and changed", text(next.where)), "passed again");
       mark(d, before.where, seen);
+      mark_second_name(d, next.value, before.value);
+      mark_second_name(d, before.value, next.value);
       d.notes.push_back("what is passed as `mut` may not be seen under a second name");
       return;
     }

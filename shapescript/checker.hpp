@@ -171,6 +171,7 @@ private:
   // -- loops (check_loops.cpp) -------------------------------------------------
   struct trial;
   void assigned_in(const block& body, std::set<std::string_view>& out) const;
+  void changed_in(expr_id id, std::set<std::string_view>& out) const;
   void leave_round(bool for_good);
   std::optional<std::vector<path_changes>> try_round(const block& body,
                                                      const std::function<void()>& begin_round);
@@ -254,7 +255,9 @@ private:
   void report_buffer(span where);
   bool may_change(const std::vector<place>& places, expr_id id, span where, const std::string& how,
                   const char* label);
+  void mark_second_name(diagnostic& d, expr_id id, expr_id other);
   void check_aliases(const call_site& site, bool self_is_mut = false);
+  void leave_changed(const parameter_info& parameter, const type& want, const call_argument& given);
   void explain_not_mut(diagnostic& d, span declared);
   void report_mut_arguments();
   uint32_t new_root(uint32_t local = no_index);
