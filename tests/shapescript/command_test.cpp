@@ -80,6 +80,8 @@ TEST(command, wrong_use_gives_two_and_names_what_was_meant) {
   const auto code = run("explain E9999 2>&1");
   EXPECT_EQ(code.status, 2);
   EXPECT_NE(code.out.find("the nearest are E1904, E1902 and E1901"), code.out.npos) << code.out;
+  const auto near = run("explain E0207 2>&1");
+  EXPECT_NE(near.out.find("the nearest are E0208, E0205 and E0209"), near.out.npos) << near.out;
   EXPECT_NE(run("explain what 2>&1").out.find("a code reads like E0408"), code.out.npos);
 }
 

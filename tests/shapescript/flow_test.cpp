@@ -163,3 +163,18 @@ TEST(flow, loops_in_loops_are_checked_in_time) {
   }
   EXPECT_EQ(reports(text + "    return y\n").size(), 1u);
 }
+
+TEST(flow, an_unknown_kind_of_device_is_not_another_devices_line) {
+  const program_loader load = [](const std::string& path) -> moxzi::result<source> {
+    return source{path, "devices cpu[0 1]\n\nfn g(x: [b 4]) -> [b 4]:\n    return relu(x)\n"};
+  };
+  const auto codes = [&](const std::string& kind) {
+    const source text{"a.ss", "devices " + kind
+                                + "[0 1]\n\nimport lib\n\n"
+                                  "fn f(x: [b 4]) -> [b 4]:\n    return lib.g(x)\n"};
+    return summary(check(text, load).diagnostics, text);
+  };
+  EXPECT_EQ(codes("cpu"), "");
+  EXPECT_EQ(codes("cuda"), "E0208 @3:8");
+  EXPECT_EQ(codes("tpu"), "E1501 @1:9");
+}
