@@ -234,7 +234,11 @@ void checker::check_mut(const parameter_info& parameter, const call_argument& gi
                               text(given.where), parameter.name),
                   "not changed by the call");
     d.fixes.push_back({{given.mut.begin, begin}, ""});
-    d.help.push_back("leave `mut` out");
+    const bool here = callee != no_index && functions_[callee].module == module_;
+    if (here) mark(d, parameter.where, "declared without `mut`");
+    d.help.push_back(here
+                       ? fmt::format("leave `mut` out, or declare it as `mut {}`", parameter.name)
+                       : "leave `mut` out");
     if (callee == no_index) {
       deliver(std::move(d));
       return;
