@@ -20,11 +20,32 @@ void add_crossed(std::vector<uint32_t>& to, const std::vector<uint32_t>& from) {
 
 } // namespace
 
+// What stands leftmost is evaluated first, and found here by what it is a part of.
 type checker::expression(expr_id id) {
-  if (id == expr_id::none || full()) return {};
   const bool typed = std::exchange(typed_cast_, false);
+  const bool argument = std::exchange(next_is_argument_, false);
   const auto wanted = std::exchange(wanted_, {});
-  is_argument_ = std::exchange(next_is_argument_, false);
+  if (done_ && done_->first == id) {
+    auto what = std::exchange(done_, std::nullopt)->second;
+    add_crossed(crossed_, what.crossed);
+    return what;
+  }
+  if (id == expr_id::none || full()) return {};
+  const auto chain = left_chain(t(), id);
+  type what;
+  for (auto i = chain.size(); i-- > 0;) {
+    const bool whole = i == 0;
+    const auto parent = whole ? expr_kind::error : t().at(chain[i - 1]).kind;
+    is_argument_ = whole ? argument : parent == expr_kind::pipe;
+    what = one_expression(chain[i], whole ? typed : parent == expr_kind::cast,
+                          whole ? wanted : std::string{});
+    done_.reset();
+    if (!whole) done_.emplace(chain[i], what);
+  }
+  return what;
+}
+
+type checker::one_expression(expr_id id, bool typed, const std::string& wanted) {
   const auto& node = t().at(id);
   const auto around = std::exchange(crossed_, {});
   auto what = evaluate(node, id);

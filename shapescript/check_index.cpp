@@ -30,46 +30,52 @@ bool checker::in_file(const expr& node) const {
 
 // `n/2+1` where a size is written: a whole number, and no float as in other arithmetic.
 std::optional<size_form> checker::size_quotient(expr_id id) {
-  const auto& node = t().at(id);
-  if (in_file(node)) return size_in_file(t().at(node.left).name, node.name);
-  if (node.kind != expr_kind::binary || !divides(t(), id)) {
-    const auto what = expression(id);
-    if (is_poison(what)) return std::nullopt;
-    if (is(what, base_type::integer))
-      return what.value ? *what.value
-                        : size_form::of(new_symbol(std::string{text(node.where)}, node.where));
-    report("E0403", node.where, fmt::format("a size is an int, but this is `{}`", show(what)),
-           fmt::format("`{}`", show(what)));
-    return std::nullopt;
-  }
-  const auto left = size_quotient(node.left);
-  const auto right = size_quotient(node.right);
-  std::optional<size_form> size;
-  if (left && right) {
+  std::vector<expr_id> chain;
+  auto first = id;
+  for (; t().at(first).kind == expr_kind::binary; first = t().at(first).left)
+    chain.push_back(first);
+  auto size = size_operand(first);
+  for (auto i = chain.size(); i-- > 0;) {
+    const auto& node = t().at(chain[i]);
+    const auto right = size_quotient(node.right);
+    if (!size || !right) return std::nullopt;
     switch (node.operation) {
       case token_kind::plus:
-        size = *left + *right;
+        size = *size + *right;
         break;
       case token_kind::minus:
-        size = *left - *right;
+        size = *size - *right;
         break;
       case token_kind::times:
-        size = *left * *right;
+        size = *size * *right;
         break;
       case token_kind::divide:
-        size = divided(*left, *right, node.where, text(node.where));
+        size = divided(*size, *right, node.where, text(node.where));
         break;
       default:
         report("E0403", node.where, fmt::format("{} makes no size", describe(node.operation)),
                "sizes are added, subtracted, multiplied and divided");
+        return std::nullopt;
     }
-  }
-  if (size) {
     auto what = scalar_of(base_type::integer);
     what.value = size;
-    keep_type(id, what);
+    if (size) keep_type(chain[i], what);
   }
   return size;
+}
+
+// A size, or a host int: some size that is not known here.
+std::optional<size_form> checker::size_operand(expr_id id) {
+  const auto& node = t().at(id);
+  if (in_file(node)) return size_in_file(t().at(node.left).name, node.name);
+  const auto what = expression(id);
+  if (is_poison(what)) return std::nullopt;
+  if (is(what, base_type::integer))
+    return what.value ? *what.value
+                      : size_form::of(new_symbol(std::string{text(node.where)}, node.where));
+  report("E0403", node.where, fmt::format("a size is an int, but this is `{}`", show(what)),
+         fmt::format("`{}`", show(what)));
+  return std::nullopt;
 }
 
 // A size written as an expression: a number, an axis of this function, or arithmetic of them.
@@ -79,30 +85,11 @@ std::optional<size_form> checker::size_from(expr_id id) {
     const auto word = text(node.name);
     if (!locals_.contains(word)) return size_of_name(node.name, *scope_, false);
   }
-  if (in_file(node)) return size_in_file(t().at(node.left).name, node.name);
-  type what;
-  if (divides(t(), id)) {
-    if (auto size = size_quotient(id)) {
-      what = scalar_of(base_type::integer);
-      what.value = std::move(size);
-    }
-  } else {
-    what = expression(id);
-  }
-  if (is_poison(what)) return std::nullopt;
-  if (is(what, base_type::integer) && what.value) {
-    const auto number = what.value->number();
-    if (!number || *number >= 1) return what.value;
-    report("E0302", node.where, fmt::format("a size is at least 1, and this is {}", *number),
-           "below 1");
-    return std::nullopt;
-  }
-  if (is(what, base_type::integer)) {
-    // A host int: some size that is not known here.
-    return size_form::of(new_symbol(std::string{text(node.where)}, node.where));
-  }
-  report("E0403", node.where, fmt::format("a size is an int, but this is `{}`", show(what)),
-         fmt::format("`{}`", show(what)));
+  auto size = divides(t(), id) ? size_quotient(id) : size_operand(id);
+  const auto number = size ? size->number() : std::nullopt;
+  if (!number || *number >= 1) return size;
+  report("E0302", node.where, fmt::format("a size is at least 1, and this is {}", *number),
+         "below 1");
   return std::nullopt;
 }
 

@@ -49,7 +49,10 @@ std::optional<size_form> checker::divided(const size_form& x, const size_form& y
            "a size is a whole number");
     return std::nullopt;
   }
-  if (!whole) needs_->push_back({size_need::exact, *size, module_, where, std::string{what}});
+  const bool again = !whole && !needs_->empty() && needs_->back().kind == size_need::exact
+                     && needs_->back().size == *size;
+  if (!whole && !again)
+    needs_->push_back({size_need::exact, *size, module_, where, std::string{what}});
   return size;
 }
 

@@ -127,10 +127,17 @@ std::optional<size_form> checker::resolve_size(dim_id id, size_scope& scope, boo
       if (!(node.file == span{})) return size_in_file(node.file, node.word);
       return size_of_name(node.where, scope, fresh);
     case dim_expr::binary: {
-      const auto left = resolve_size(node.left, scope, fresh);
-      const auto right = resolve_size(node.right, scope, fresh);
-      if (!left || !right) return std::nullopt;
-      return combine(node, *left, *right);
+      // A long sum is no deep one: its operands from the left.
+      std::vector<dim_id> chain;
+      auto first = id;
+      for (; t().at(first).kind == dim_expr::binary; first = t().at(first).left)
+        chain.push_back(first);
+      auto size = resolve_size(first, scope, fresh);
+      for (auto i = chain.size(); i-- > 0;) {
+        const auto right = resolve_size(t().at(chain[i]).right, scope, fresh);
+        size = size && right ? combine(t().at(chain[i]), *size, *right) : std::nullopt;
+      }
+      return size;
     }
     default:
       return std::nullopt;

@@ -182,6 +182,7 @@ private:
 
   // -- expressions (check_expressions.cpp) -------------------------------------
   type expression(expr_id id);
+  type one_expression(expr_id id, bool typed, const std::string& wanted);
   type evaluate(const expr& node, expr_id id);
   void report_python(const expr& node, const type& what, const std::string& wanted);
   type literal(const expr& node);
@@ -225,6 +226,7 @@ private:
   std::optional<std::vector<axis>> axes_in_brackets(const expr& node);
   std::optional<size_form> size_from(expr_id id);
   std::optional<size_form> size_quotient(expr_id id);
+  std::optional<size_form> size_operand(expr_id id);
 
   // -- calls (check_calls.cpp) -------------------------------------------------
   type call(const expr& node, expr_id id);
@@ -407,9 +409,10 @@ private:
   std::map<std::string_view, uint32_t> local_names_; // the last variable of each name
   locals locals_;
   int loops_ = 0;
-  bool typed_cast_ = false;       // the expression at hand is the operand of a cast
-  bool next_is_argument_ = false; // the next expression is one
-  bool is_argument_ = false;      // the expression at hand was given straight as an argument
+  std::optional<std::pair<expr_id, type>> done_; // evaluated for what it is the left part of
+  bool typed_cast_ = false;                      // the expression at hand is the operand of a cast
+  bool next_is_argument_ = false;                // the next expression is one
+  bool is_argument_ = false; // the expression at hand was given straight as an argument
   bool has_errors_here_ = false;
   std::set<std::string_view> unknown_here_; // names reported in the function
   bool unread_ = false;                     // a part of the function could not be read

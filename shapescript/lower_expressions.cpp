@@ -7,15 +7,24 @@
 
 namespace shapescript {
 
+// What stands leftmost is evaluated first, and found here by what it is a part of.
 value lowering::expression(expr_id id) {
+  if (done_ && done_->first == id) return std::exchange(done_, std::nullopt)->second;
   if (id == expr_id::none || failed()) return {};
   const auto before = where_;
-  const auto& node = t().at(id);
-  where_ = node.where;
-  if (++depth_ > lowered_depth_max) fail(node.where, "this is nested too deeply, calls included");
+  const auto chain = left_chain(t(), id);
+  if (++depth_ > lowered_depth_max)
+    fail(t().at(id).where, "this is nested too deeply, calls included");
   value what;
-  if (take_step()) what = evaluate(node, id);
-  expect(id, type_of(id), what);
+  for (auto i = chain.size(); i-- > 0 && take_step();) {
+    const auto& node = t().at(chain[i]);
+    where_ = node.where;
+    what = evaluate(node, chain[i]);
+    expect(chain[i], type_of(chain[i]), what);
+    done_.reset();
+    if (i > 0) done_.emplace(chain[i], what);
+  }
+  done_.reset();
   --depth_;
   where_ = before;
   return what;
@@ -429,33 +438,6 @@ double real_of(token_kind operation, double x, double y) {
 }
 
 } // namespace
-
-std::optional<int64_t> whole_of(token_kind operation, int64_t x, int64_t y) {
-  int64_t out = 0;
-  switch (operation) {
-    case token_kind::plus:
-      return __builtin_add_overflow(x, y, &out) ? std::nullopt : std::optional{out};
-    case token_kind::minus:
-      return __builtin_sub_overflow(x, y, &out) ? std::nullopt : std::optional{out};
-    case token_kind::times:
-      return __builtin_mul_overflow(x, y, &out) ? std::nullopt : std::optional{out};
-    case token_kind::modulo: {
-      if (y == 0 || y == -1) return y == 0 ? std::nullopt : std::optional<int64_t>{0};
-      const auto rest = x % y;
-      return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
-    }
-    default: {
-      if (y < 0) return std::nullopt;
-      if (x == -1) return y % 2 == 0 ? 1 : -1;
-      out = 1;
-      for (int64_t i = 0; i < y; ++i) {
-        if (__builtin_mul_overflow(out, x, &out)) return std::nullopt;
-        if (out == 0 || (out == 1 && x == 1)) break;
-      }
-      return out;
-    }
-  }
-}
 
 value lowering::host_arithmetic(token_kind operation, const value& x, const value& y, span where) {
   value truth;

@@ -13,25 +13,30 @@ bool lowering::index_name(const expr& base) const {
   return what != nullptr && (what->how == rule::construct || what->how == rule::initialise);
 }
 
+// Where a size is written quotients are whole numbers.
 int64_t lowering::size_at(expr_id id) {
-  const auto& node = t().at(id);
-  if (node.kind == expr_kind::binary && divides(t(), id)) {
-    const auto x = size_at(node.left);
-    const auto y = size_at(node.right);
-    if (failed()) return 1;
-    if (node.operation != token_kind::divide) {
-      const auto all = whole_of(node.operation, x, y);
-      if (!all) fail(node.where, "this number does not fit 64 bits");
-      return all.value_or(1);
-    }
-    if (y == 0 || x % y != 0)
-      fail(node.where, fmt::format("`{}` is not exact: {} / {}", text(node.where), x, y));
-    return failed() ? 1 : x / y;
-  }
-  const auto what = expression(id);
-  if (what.at != no_register || what.base != base_type::integer)
+  std::vector<expr_id> chain;
+  if (divides(t(), id))
+    for (; t().at(id).kind == expr_kind::binary; id = t().at(id).left) chain.push_back(id);
+  const auto first = expression(id);
+  if (first.at != no_register || first.base != base_type::integer)
     fail(t().at(id).where, "this size is known only when the program runs");
-  return what.integer;
+  auto size = first.integer;
+  for (auto i = chain.size(); i-- > 0 && !failed();) {
+    const auto& node = t().at(chain[i]);
+    const auto right = size_at(node.right);
+    if (failed()) break;
+    if (node.operation != token_kind::divide) {
+      const auto all = whole_of(node.operation, size, right);
+      if (!all) fail(node.where, "this number does not fit 64 bits");
+      size = all.value_or(1);
+    } else if (right == 0 || size % right != 0) {
+      fail(node.where, fmt::format("`{}` is not exact: {} / {}", text(node.where), size, right));
+    } else {
+      size /= right;
+    }
+  }
+  return size;
 }
 
 namespace {

@@ -4,6 +4,33 @@
 
 namespace shapescript {
 
+std::optional<int64_t> whole_of(token_kind operation, int64_t x, int64_t y) {
+  int64_t out = 0;
+  switch (operation) {
+    case token_kind::plus:
+      return __builtin_add_overflow(x, y, &out) ? std::nullopt : std::optional{out};
+    case token_kind::minus:
+      return __builtin_sub_overflow(x, y, &out) ? std::nullopt : std::optional{out};
+    case token_kind::times:
+      return __builtin_mul_overflow(x, y, &out) ? std::nullopt : std::optional{out};
+    case token_kind::modulo: {
+      if (y == 0 || y == -1) return y == 0 ? std::nullopt : std::optional<int64_t>{0};
+      const auto rest = x % y;
+      return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+    }
+    default: {
+      if (y < 0) return std::nullopt;
+      if (x == -1) return y % 2 == 0 ? 1 : -1;
+      out = 1;
+      for (int64_t i = 0; i < y; ++i) {
+        if (__builtin_mul_overflow(out, x, &out)) return std::nullopt;
+        if (out == 0 || (out == 1 && x == 1)) break;
+      }
+      return out;
+    }
+  }
+}
+
 namespace {
 
 std::vector<int64_t> sizes_in(const moxzi::device::shape& dims) {

@@ -210,8 +210,10 @@ value lowering::gradient_value(const type& what, const std::string& path) {
 // All parameters and buffers of a model and its layers, by their paths.
 void lowering::each_tensor(uint32_t model, const std::vector<int64_t>& dims,
                            const std::string& path, const tensor_visitor& use) {
+  if (++depth_ > lowered_depth_max) fail(where_, "these models are nested too deeply");
   auto before = std::exchange(frame_->sizes, model_sizes(model, dims));
   for (const auto& one : program_.models[model].members) {
+    if (failed()) break;
     const auto inner = fmt::format("{}.{}", path, one.name);
     if (one.kind == member_kind::layer) {
       const bool several = is(one.what, base_type::layers);
@@ -234,6 +236,7 @@ void lowering::each_tensor(uint32_t model, const std::vector<int64_t>& dims,
     use(one.kind, std::move(tensor));
   }
   frame_->sizes = std::move(before);
+  --depth_;
 }
 
 // -- results -------------------------------------------------------------------

@@ -277,6 +277,7 @@ private:
   std::optional<lowering_fault> fault_;
   size_t steps_ = 0;
   size_t depth_ = 0;
+  std::optional<std::pair<expr_id, value>> done_; // evaluated for what it is the left part of
   lowering_frame* frame_ = nullptr;
   lowering_frame* outer_ = nullptr;                 // the lowered function's own
   span line_;                                       // the statement of it

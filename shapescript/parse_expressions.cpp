@@ -53,13 +53,16 @@ expr_id parser::keep(expr node) {
   const auto see = [&](expr_id id) {
     if (id != expr_id::none) below = std::max(below, program.at(id).depth);
   };
-  see(node.left);
   see(node.right);
   for (const auto id : node.items) see(id);
   for (const auto& one : node.arguments) see(one.value);
   if (node.patterns != pattern_id::none)
     for (const auto id : program.at(node.patterns).operands) see(id);
   node.depth = static_cast<uint16_t>(below + 1);
+  // The right of a pipe is no operand: it is called. What stands to the left is before it, not in
+  // it.
+  if (node.kind == expr_kind::pipe) node.depth = below;
+  if (node.left != expr_id::none) node.depth = std::max(node.depth, program.at(node.left).depth);
   if (too_deep(node.depth, here().where)) node = expr{};
   out_.program.exprs.push_back(std::move(node));
   return static_cast<expr_id>(out_.program.exprs.size() - 1);

@@ -125,7 +125,7 @@ dim_id parser::dim_binary(dim_id left, token_kind operation, dim_id right) {
                 right_where == bracketed_.end() ? r.where.end : right_where->second.end};
   node.left = left;
   node.right = right;
-  node.depth = static_cast<uint16_t>(1 + std::max(l.depth, r.depth));
+  node.depth = static_cast<uint16_t>(1 + std::max<int>(l.depth - 1, r.depth));
   if (too_deep(node.depth, node.where)) node = {};
   return append<dim_id>(dims, node);
 }

@@ -269,6 +269,11 @@ struct tree {
   }
 };
 
+/// The expressions that stand leftmost inside one another, from the given one inwards: each is
+/// evaluated by way of the next. `a + b + c` and `x |> f |> g` are not nested, however long they
+/// are: whoever walks a tree goes along such a chain without recursion.
+std::vector<expr_id> left_chain(const tree& program, expr_id id);
+
 /// Whether arithmetic divides. Where a size is written that gives a whole number, elsewhere a
 /// float.
 bool divides(const tree& program, expr_id id);
@@ -282,7 +287,7 @@ struct parsed {
   std::vector<span> skipped; ///< what could not be read
 };
 
-/// How deep brackets, operators and blocks may nest; more is E0115.
+/// How deep brackets, operators and blocks may nest, chains from the left aside; more is E0115.
 inline constexpr uint16_t nesting_max = 200;
 
 /// Reads a program. After a mistake it goes on with the next statement or declaration, so that one

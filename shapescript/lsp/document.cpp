@@ -32,9 +32,13 @@ document::document(std::string text) : text_(std::move(text)) {
 
 void document::find_lines() {
   starts_.assign(1, 0);
+  plain_.assign(1, true);
   for (size_t i = 0; i < text_.size(); ++i) {
+    if (static_cast<unsigned char>(text_[i]) >= 0x80) plain_.back() = false;
     const bool lone = text_[i] == '\r' && (i + 1 == text_.size() || text_[i + 1] != '\n');
-    if (text_[i] == '\n' || lone) starts_.push_back(static_cast<uint32_t>(i + 1));
+    if (text_[i] != '\n' && !lone) continue;
+    starts_.push_back(static_cast<uint32_t>(i + 1));
+    plain_.push_back(true);
   }
 }
 
@@ -49,6 +53,7 @@ uint32_t document::offset_of(place where, encoding unit) const noexcept {
   if (where.line >= line_count()) return static_cast<uint32_t>(text_.size());
   const auto end = line_end(where.line);
   auto at = starts_[where.line];
+  if (plain_[where.line]) return at + std::min(where.column, end - at);
   auto left = where.column;
   while (at < end) {
     const auto units = units_of(text_[at], unit);
@@ -66,6 +71,7 @@ place document::place_of(uint32_t offset, encoding unit) const noexcept {
   const auto next = std::upper_bound(starts_.begin(), starts_.end(), at);
   const auto line = static_cast<uint32_t>(next - starts_.begin()) - 1;
   at = std::min(at, line_end(line));
+  if (plain_[line]) return {line, at - starts_[line]};
   place out{line, 0};
   for (auto i = starts_[line]; i < at; ++i)
     if (begins_character(text_[i])) out.column += units_of(text_[i], unit);

@@ -52,6 +52,7 @@ private:
 
   std::string text_;
   std::vector<uint32_t> starts_; // of lines
+  std::vector<bool> plain_;      // lines of ASCII alone: their bytes are their columns
 };
 
 } // namespace shapescript::lsp

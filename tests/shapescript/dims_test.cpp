@@ -20,10 +20,12 @@ size_form over(const size_form& x, const size_form& y) {
   return quotient(x, y).value();
 }
 
+__extension__ using wide = __int128;
+
 /// A fraction of two integers, worked out beside the normal form.
 struct fraction {
-  __int128 over = 0;
-  __int128 under = 1;
+  wide over = 0;
+  wide under = 1;
   bool operator==(const fraction& y) const {
     return over * y.under == y.over * under;
   }

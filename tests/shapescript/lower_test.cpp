@@ -145,7 +145,9 @@ TEST(lower, works_out_quotients_and_says_which_is_not_exact) {
     ASSERT_TRUE(std::holds_alternative<lowered>(made)) << std::get<lowering_fault>(made).message;
     const auto& code = std::get<lowered>(made);
     EXPECT_EQ(code.code.types[code.results.at(0)].dims, (device::shape{2, 4, 3}));
-    if (index == 0) EXPECT_EQ(code.parameters.at(0).what.dims, (device::shape{6, 3}));
+    if (index == 0) {
+      EXPECT_EQ(code.parameters.at(0).what.dims, (device::shape{6, 3}));
+    }
   }
   options.sizes["n"] = 7;
   const auto message = [&](uint32_t index) {
