@@ -48,8 +48,7 @@ checked checker::run() {
   place_functions();
   report_imports();
   checked result;
-  result.diagnostics = std::move(modules_[0]->program.diagnostics);
-  for (auto& one : out_) result.diagnostics.push_back(std::move(one));
+  for (auto& one : without_consequences()) result.diagnostics.push_back(std::move(one));
   sort_by_place(result.diagnostics);
   if (result.diagnostics.size() > reports_max) result.diagnostics.resize(reports_max);
   if (records_all_) {
@@ -85,7 +84,12 @@ diagnostic& checker::deliver(diagnostic d) {
     return hidden_;
   }
   out_.push_back(std::move(d));
+  contexts_.push_back({function_, callee_, {}});
   return out_.back();
+}
+
+void checker::points_to(const diagnostic& d, span declaration) {
+  if (!out_.empty() && &d == &out_.back()) contexts_.back().origins.push_back(declaration);
 }
 
 void checker::mark(diagnostic& d, span where, std::string text) {
@@ -125,6 +129,7 @@ void checker::origin(diagnostic& d, span where) {
     }
   }
   if (place == span{} || is_poison(what)) return;
+  points_to(d, place);
   for (const auto& one : d.labels)
     if (one.where.begin < place.end && place.begin < one.where.end) return;
   mark(d, place, fmt::format("`{}` is `{}`", text(place), show(what)));

@@ -130,6 +130,11 @@ type checker::call_value(const type& callee, call_site& site) {
     const auto& model = models_[callee.declaration];
     if (const auto found = model.methods.find("forward"); found != model.methods.end())
       return call_function(found->second, site, &callee);
+    if (unread(model)) {
+      for (auto& one : site.arguments)
+        if (site.patterns == pattern_id::none) type_of(one);
+      return {};
+    }
   }
   if (is(callee, base_type::declared_type) && callee.name == "model") {
     type_expr lone;
@@ -145,6 +150,7 @@ type checker::call_value(const type& callee, call_site& site) {
     if (site.patterns == pattern_id::none) type_of(one);
   if (is_poison(callee)) return {};
   if (is(callee, base_type::declared_type) && callee.name == "model") return {};
+  if (doubtful(text(site.callee))) return {};
   // `[n]` is written in the program; `a type` is not.
   const auto seen = show(callee);
   auto& d = report("E0509", site.callee, fmt::format("`{}` cannot be called", text(site.callee)),
@@ -202,75 +208,6 @@ type checker::make_model(const type& what, call_site& site) {
   }
   host_work(site.where, "making a model");
   return what;
-}
-
-// -- matching ------------------------------------------------------------------
-
-matched checker::match(const std::vector<parameter_slot>& slots, call_site& site, bool free_names,
-                       const std::string& callee) {
-  matched m;
-  m.slots.resize(slots.size(), nullptr);
-  size_t next = 0;
-  bool named = false;
-  bool extra = false;
-  for (auto& one : site.arguments) {
-    if (one.name == span{}) {
-      if (named) {
-        report("E0604", one.where, "a positional argument follows a named one",
-               "give it a name, or move it to the front");
-        m.ok = false;
-        continue;
-      }
-      while (next < slots.size() && slots[next].by_name) ++next;
-      if (next < slots.size() && slots[next].variadic)
-        m.rest.push_back(&one);
-      else if (next < slots.size())
-        m.slots[next++] = &one;
-      else if (!std::exchange(extra, true)) {
-        m.ok = false;
-        const auto takes = std::count_if(slots.begin(), slots.end(),
-                                         [](const parameter_slot& x) { return !x.by_name; });
-        report("E0601", one.where, fmt::format("too many arguments for `{}`", callee),
-               fmt::format("it takes {} by position", takes));
-      }
-      continue;
-    }
-    named = true;
-    const auto word = text(one.name);
-    const auto place = std::find_if(slots.begin(), slots.end(),
-                                    [&](const parameter_slot& x) { return x.name == word; });
-    if (place == slots.end()) {
-      if (free_names) {
-        m.rest.push_back(&one);
-        continue;
-      }
-      m.ok = false;
-      std::vector<std::string_view> known;
-      for (const auto& x : slots)
-        if (!x.variadic) known.push_back(x.name);
-      auto& d = report("E0602", one.name, fmt::format("`{}` has no parameter `{}`", callee, word),
-                       "no such parameter");
-      suggest(d, one.name, word, known);
-      continue;
-    }
-    auto*& filled = m.slots[static_cast<size_t>(place - slots.begin())];
-    if (filled != nullptr) {
-      m.ok = false;
-      auto& d = report("E0602", one.name, fmt::format("`{}` is given twice", word), "given again");
-      mark(d, filled->where, "given here");
-    }
-    filled = &one;
-  }
-  if (!m.ok) return m;
-  for (size_t i = 0; i < slots.size(); ++i) {
-    if (m.slots[i] != nullptr || slots[i].optional || slots[i].variadic) continue;
-    m.ok = false;
-    report("E0603", site.callee, fmt::format("`{}` needs `{}`", callee, slots[i].name),
-           slots[i].by_name ? fmt::format("`{}=` is missing", slots[i].name)
-                            : "an argument is missing");
-    return m;
-  }
-  return m;
 }
 
 // -- functions of the program --------------------------------------------------
@@ -337,10 +274,29 @@ bool checker::bind_argument(const function_info& f, const parameter_info& parame
   const auto before = out_.size();
   report_misfit(fit, have, want, given.where, "E0403",
                 fmt::format("`{}` of `{}`", parameter.name, name));
-  if (out_.size() > before && f.module == module_)
+  if (out_.size() > before && f.module == module_) {
     mark(out_.back(), parameter.where, fmt::format("declared `{}`", show(parameter.what)));
+    points_to(out_.back(), parameter.where);
+  }
   return false;
 }
+
+namespace {
+
+// While it lives, reports are about how a call fits the function.
+struct comparison {
+  uint32_t& callee;
+  uint32_t before;
+
+  comparison(uint32_t& slot, uint32_t index) : callee(slot), before(slot) {
+    slot = index;
+  }
+  ~comparison() {
+    callee = before;
+  }
+};
+
+} // namespace
 
 type checker::call_function(uint32_t index, call_site& site, const type* self) {
   const auto& f = functions_[index];
@@ -365,8 +321,10 @@ type checker::call_function(uint32_t index, call_site& site, const type* self) {
   // A call counts even if its arguments are wrong: it decides where work is done.
   std::set<std::string_view> free;
   for (const auto one : f.only_in_result) free.insert(symbols_[one].name);
+  const auto outer = std::exchange(callee_, index);
   auto m =
     match(slots, site, !free.empty(), std::string{modules_[f.module]->text.text(f.decl->name)});
+  callee_ = outer;
   bool ok = m.ok;
   for (auto& one : site.arguments) {
     const auto slot = std::find(m.slots.begin(), m.slots.end(), &one);
@@ -376,6 +334,7 @@ type checker::call_function(uint32_t index, call_site& site, const type* self) {
     }
     ok &= !is_poison(type_of(one));
   }
+  const comparison with{callee_, index};
   if (m.ok) {
     for (auto* one : m.rest) {
       if (free.contains(text(one->name))) continue;
@@ -396,9 +355,10 @@ type checker::call_function(uint32_t index, call_site& site, const type* self) {
     check_self(f, site);
     check_aliases(site, !f.parameters.empty() && f.parameters[0].is_mut);
   }
-  type out;
-  // A result without axes of its own is known all the same.
-  if (ok)
+  type out; // without axes of its own it is known all the same
+  if (f.result_in_doubt)
+    ok = false;
+  else if (ok)
     out = bind_result(f, map, site, m.rest);
   else if (is(f.result, base_type::none) || is_scalar(f.result))
     out = f.result;

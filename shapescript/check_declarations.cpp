@@ -89,6 +89,12 @@ void checker::resolve_model(uint32_t index) {
     if (functions_[f].owner != index) continue;
     functions_[f].name_at = new_name(name_kind::method, text(functions_[f].decl->name),
                                      functions_[f].decl->name, {}, index);
+    const auto name = text(functions_[f].decl->name);
+    const auto twice = model.methods.find(name);
+    if (twice != model.methods.end() && functions_[twice->second].decl->broken) {
+      twice->second = f;
+      continue;
+    }
     add_name(functions_[f].decl->name);
     model.methods.emplace(text(functions_[f].decl->name), f);
   }
@@ -155,7 +161,7 @@ void checker::resolve_member(model_info& owner, const model_member& member) {
            "not a tensor type");
     out.what = {};
   }
-  if (member.initial == expr_id::none) {
+  if (member.initial == expr_id::none && !member.broken) {
     const auto* kind = member.kind == member_kind::param ? "param" : "buffer";
     auto& d =
       report("E0801", member.name, fmt::format("{} `{}` has no initialiser", kind, out.name),
@@ -281,6 +287,8 @@ void checker::resolve_function(uint32_t index) {
   if (decl.tuple_result) {
     f.result = scalar_of(base_type::tuple);
     for (const auto one : decl.results) f.result.parts.push_back(resolve(one, f.scope, true));
+    // Of one part that cannot be read it is not known how many were meant.
+    if (f.result.parts.size() == 1 && is_poison(f.result.parts[0])) f.result = {};
   } else if (!decl.results.empty()) {
     f.result = resolve(decl.results[0], f.scope, true);
   }
@@ -326,7 +334,8 @@ void checker::resolve_parameters(function_info& f) {
                            static_cast<uint32_t>(&f - functions_.data()));
     f.parameters.push_back(std::move(out));
   }
-  if (f.owner != no_index && (decl.parameters.empty() || text(decl.parameters[0].name) != "self"))
+  if (f.owner != no_index && !has_syntax_error(decl.where)
+      && (decl.parameters.empty() || text(decl.parameters[0].name) != "self"))
     report("E0603", decl.name, fmt::format("method `{}` has no `self`", text(decl.name)),
            "its first parameter is `self` or `mut self`");
 }
@@ -370,6 +379,7 @@ void checker::check_extern(function_info& f) {
     return false;
   };
   for (size_t i = 0; i < f.decl->results.size(); ++i) {
+    if (f.decl->tuple_result && i >= f.result.parts.size()) return;
     const auto& what = f.decl->tuple_result ? f.result.parts[i] : f.result;
     if (!check_result(what, f.decl->results[i])) return;
   }

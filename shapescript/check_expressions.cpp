@@ -226,7 +226,7 @@ type checker::member_of(const expr& node, const type& base) {
       if (!is_poison(out)) out.axes.insert(out.axes.begin(), base.axes.begin(), base.axes.end());
       return out;
     }
-    if (names.doubtful.contains(word)) return {};
+    if (record.decl->broken || names.doubtful.contains(word)) return {};
     auto& d = report("E0204", node.name, fmt::format("`{}` has no field `{}`", show(base), word),
                      "no such field");
     suggest(d, node.name, word, known);
@@ -259,7 +259,7 @@ type checker::member_of(const expr& node, const type& base) {
       out.name = found->second.kind == entity::record ? "data" : "model";
       return out;
     }
-    if (other.doubtful.contains(word)) return {};
+    if (other.program.nameless || other.doubtful.contains(word)) return {};
     std::vector<std::string_view> known;
     for (const auto& [name, what] : other.names) known.push_back(name);
     auto& d = report("E0204", node.name, fmt::format("`{}` declares no `{}`", base.name, word),
@@ -272,8 +272,10 @@ type checker::member_of(const expr& node, const type& base) {
     out.name += "." + std::string{word};
     return out;
   }
-  report("E0204", node.name, fmt::format("`{}` has no field `{}`", show(base), word),
-         "no such field");
+  auto& d = report("E0204", node.name, fmt::format("`{}` has no field `{}`", show(base), word),
+                   "no such field");
+  if (is_tensor(base)) habit_of_member(d, node);
+  origin(d, t().at(node.left).where);
   return {};
 }
 
@@ -303,7 +305,7 @@ type checker::member_of_model(const expr& node, const type& base) {
     if (name == word) use(functions_[method].name_at, node.name);
     if (name == word) return function_value(method);
   }
-  if (modules_[model.module]->doubtful.contains(word)) return {};
+  if (unread(model) || modules_[model.module]->doubtful.contains(word)) return {};
   auto& d = report("E0204", node.name, fmt::format("`{}` has no `{}`", show(base), word),
                    buffer ? "a buffer has no gradient" : "no such parameter, layer or method");
   suggest(d, node.name, word, known);
@@ -358,7 +360,7 @@ type checker::cast(const expr& node) {
                            || word == "Index" || word == "Prob";
   if (keeps_shape && is_poison(from)) return {};
   if (keeps_shape && is_tensor(from)) {
-    element_name element{written.name, written.where, {}, written.file};
+    element_name element{written.name, written.where, {}, {}, written.file};
     for (const auto& one : written.arguments)
       if (one.dim != dim_id::none) element.dims.push_back(one.dim);
     auto out = plain(from);

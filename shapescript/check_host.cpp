@@ -107,6 +107,7 @@ type checker::dataset_rule(call_site& site, matched& m) {
   for (auto* one : m.rest) {
     const auto word = text(one->name);
     const auto place = std::find(known.begin(), known.end(), word);
+    if (place == known.end() && record.decl->broken) continue;
     if (place == known.end()) {
       auto& d = report("E0602", one->name,
                        fmt::format("`{}` has no field `{}`", text(m.slots[0]->where), word),
@@ -138,7 +139,7 @@ type checker::dataset_rule(call_site& site, matched& m) {
     }
   }
   for (const auto name : known) {
-    if (given.contains(name)) continue;
+    if (given.contains(name) || record.decl->broken) continue;
     report("E0603", site.callee, fmt::format("`dataset` needs the rows of `{}`", name),
            fmt::format("`{}=` is missing", name));
     return {};

@@ -143,8 +143,16 @@ type checker::index(const expr& node) {
   const auto base = expression(node.left);
   name_is_ = name_place::value;
   if (is_poison(base)) {
-    for (const auto& one : node.arguments)
-      if (!node.axes) expression(one.value);
+    for (const auto& one : node.arguments) {
+      if (node.axes) break;
+      const auto& item = t().at(one.value);
+      if (item.kind != expr_kind::range) {
+        expression(one.value);
+        continue;
+      }
+      expression(item.left);
+      expression(item.right);
+    }
     return {};
   }
   if (is(base, base_type::declared_type) && base.name == "model") {

@@ -162,6 +162,8 @@ type checker::loss(const builtin& what, call_site& site, matched& m) {
                                  show(a), show(b)),
                      fmt::format("`{}`", show(b)));
     mark(d, x.where, fmt::format("`{}`", show(a)));
+    origin(d, x.where);
+    origin(d, y.where);
     return {};
   }
   auto value = a;

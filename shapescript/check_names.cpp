@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -84,7 +85,11 @@ type checker::name(const expr& node) {
 
 type checker::unknown_name(const expr& node) {
   const auto word = text(node.name);
-  if (doubtful(word) || !unknown_here_.insert(word).second) return {};
+  if (nameless_here_ || doubtful(word) || !unknown_here_.insert(word).second) return {};
+  // A missing declaration is one mistake, in however many functions it is missed.
+  constexpr size_t local_bytes_max = 2;
+  const bool maybe_local = word.size() <= local_bytes_max && std::islower(word.front()) != 0;
+  if (!first_time(word) && !maybe_local) return {};
   if (const auto later = assigned_later(word, node.where.begin); !(later == span{})) {
     auto& d = report("E0209", node.name, fmt::format("`{}` is used before it is assigned", word),
                      "has no value here");
@@ -94,7 +99,7 @@ type checker::unknown_name(const expr& node) {
   const auto known = names_for(name_is_);
   auto& d = report("E0201", node.name, fmt::format("unknown name `{}`", word),
                    "nothing here has this name");
-  suggest(d, node.name, word, known);
+  if (!habit_of_name(d, node.name)) suggest(d, node.name, word, known);
   return {};
 }
 

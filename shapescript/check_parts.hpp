@@ -106,6 +106,13 @@ struct mut_argument {
   diagnostic what;
 };
 
+/// What a report is about, to see which others only follow from the same mistake.
+struct report_context {
+  uint32_t function = no_index; ///< in whose body it is
+  uint32_t callee = no_index;   ///< the function that the call at hand does not fit
+  std::vector<span> origins;    ///< the declarations that it points to
+};
+
 /// Arguments by the parameter they belong to.
 struct matched {
   std::vector<call_argument*> slots;

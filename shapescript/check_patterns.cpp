@@ -127,6 +127,9 @@ bool checker::read_group(pattern_state& state, const pattern_item& group, const 
       product = product * *size;
       continue;
     }
+    // A dim whose value was reported.
+    if (const auto* dim = find(text(one.where)); dim != nullptr && dim->kind == entity::dim)
+      return false;
     if (unknown != nullptr) {
       auto& d = report("E0410", group.where,
                        fmt::format("the sizes of `{}` and `{}` are both unknown",

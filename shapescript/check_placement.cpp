@@ -112,7 +112,9 @@ void checker::report_device_in_host() {
   for (auto& f : functions_) {
     module_ = f.module;
     const auto name = text(f.decl->name);
-    if (f.host && !(f.device_site == span{})) {
+    // A part that cannot be read may be the head of another function.
+    const bool unsure = f.has_errors && has_syntax_error(f.decl->where);
+    if (f.host && !unsure && !(f.device_site == span{})) {
       auto& d = report(
         "E1803", f.device_site,
         fmt::format("{} is device work, but `{}` is a controller function", f.device_what, name),
@@ -126,7 +128,7 @@ void checker::report_device_in_host() {
                                      f.device_number));
       d.help.push_back("move the device work into a function of its own, and call it here");
     }
-    if (f.host || f.has_errors || f.decl->is_extern) continue;
+    if (f.host || f.has_errors || f.decl->is_extern || f.decl->broken) continue;
     for (const auto& p : f.parameters) {
       if (!is(p.what, base_type::dataset) && !is(p.what, base_type::batches)) continue;
       auto& d = report("E1804", p.where,

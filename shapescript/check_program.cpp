@@ -47,7 +47,7 @@ bool is_device_kind(std::string_view word) {
 uint32_t checker::load_module(const source& text) {
   auto info = std::make_unique<module_info>(module_info{text, {}, {}, false});
   info->program = parse(info->text);
-  info->lenient = !info->program.diagnostics.empty();
+  info->lenient = !info->program.diagnostics.empty() || !info->program.skipped.empty();
   if (info->lenient) find_doubtful(*info);
   modules_.push_back(std::move(info));
   return static_cast<uint32_t>(modules_.size() - 1);
@@ -76,6 +76,7 @@ void checker::import_file(uint32_t module, const import_decl& decl) {
       auto& d = report("E0201", where, fmt::format("no file `{}`", path), text.error().message);
       d.help.push_back(fmt::format("a Python module is imported with `import python {}`",
                                    this->text(decl.path.front())));
+      d.fixes.push_back({{where.begin, where.begin}, "python "});
       return;
     }
     loaded_[path] = load_module(*text);
@@ -135,9 +136,30 @@ void checker::declare(std::string_view name, entity what) {
   auto& names = modules_[module_]->names;
   const auto [place, fresh] = names.emplace(name, what);
   if (fresh) return;
+  // A head that stands twice: the first has no block, which is reported.
+  if (blockless(place->second) && place->second.kind == what.kind) {
+    place->second = what;
+    return;
+  }
   auto& d =
     report("E0203", what.declared, fmt::format("`{}` is declared twice", name), "declared again");
   mark(d, place->second.declared, "first declared here");
+}
+
+// Whether nothing but the head of the declaration could be read.
+bool checker::blockless(const entity& what) const {
+  switch (what.kind) {
+    case entity::record:
+      return records_[what.index].decl->broken && records_[what.index].decl->fields.empty();
+    case entity::model: {
+      const auto& decl = *models_[what.index].decl;
+      return decl.broken && decl.members.empty() && decl.methods.empty();
+    }
+    case entity::function:
+      return functions_[what.index].decl->broken && functions_[what.index].decl->body.empty();
+    default:
+      return false;
+  }
 }
 
 void checker::collect_names(uint32_t module) {
@@ -366,8 +388,10 @@ void checker::check_devices() {
     if (lower == "gpu") lower = "cuda";
     suggest(d, line.kind, lower, {"cpu", "cuda", "mps"});
   }
-  if (kind == "mps" && !line.indices.empty())
-    report("E1507", line.list, "`mps` is one device, without a list", "leave this out");
+  if (kind == "mps" && !line.indices.empty()) {
+    auto& d = report("E1507", line.list, "`mps` is one device, without a list", "leave this out");
+    d.fixes.push_back({line.list, ""});
+  }
   std::map<std::string_view, span> seen;
   for (const auto where : line.indices) {
     const auto [place, fresh] = seen.emplace(text(where), where);
@@ -385,7 +409,12 @@ void checker::check_option(const devices_decl& line, const devices_option& optio
     auto& d =
       report("E1504", option.where, fmt::format("unknown devices option `{}`", text(option.where)),
              "known are `shard params` and `split NAME`");
-    suggest(d, option.where, text(option.where), {"shard params"});
+    if (text(option.where) == "shard") {
+      d.help.push_back("what is sharded are the parameters: `shard params`");
+      d.fixes.push_back({option.where, "shard params"});
+    } else {
+      suggest(d, option.where, text(option.where), {"shard params"});
+    }
     return;
   }
   if (devices_ < 2) {
@@ -397,7 +426,7 @@ void checker::check_option(const devices_decl& line, const devices_option& optio
     use_entity(where);
     const auto* found = find(text(where));
     if (found == nullptr || found->kind != entity::dim) {
-      if (found == nullptr && doubtful(text(where))) continue;
+      if (found == nullptr && (doubtful(text(where)) || !first_time(text(where)))) continue;
       auto& d = report("E1505", where, fmt::format("`{}` is no dim", text(where)),
                        "only an axis with a declared size can be split");
       std::vector<std::string_view> known;

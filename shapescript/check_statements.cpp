@@ -22,6 +22,7 @@ void checker::check_body(uint32_t index) {
   has_errors_here_ = false;
   unknown_here_.clear();
   unread_ = has_syntax_error(f.decl->where);
+  nameless_here_ = false;
   for (size_t i = 0; i < f.parameters.size(); ++i) {
     const auto& p = f.parameters[i];
     const auto initial = f.decl->parameters[i].initial;
@@ -90,6 +91,7 @@ bool checker::run_statement(const stmt& node) {
   switch (node.kind) {
     case stmt_kind::error:
       has_errors_here_ = true;
+      nameless_here_ |= node.nameless;
       // What it would have assigned is not known.
       for (const auto where : node.names) {
         if (const auto* found = locals_.find(text(where))) {
@@ -160,6 +162,15 @@ void checker::run_expression(const stmt& node) {
 }
 
 void checker::run_return(const stmt& node) {
+  const auto before = out_.size();
+  check_return(node);
+  if (out_.size() == before) return;
+  for (auto i = before; i < out_.size(); ++i)
+    functions_[function_].result_in_doubt |=
+      out_[i].code.starts_with("E04") || out_[i].code.starts_with("E05");
+}
+
+void checker::check_return(const stmt& node) {
   const auto& f = functions_[function_];
   std::vector<type> values;
   const bool wants = !f.decl->results.empty();
@@ -198,8 +209,9 @@ void checker::run_return(const stmt& node) {
       && value.parts.size() == f.result.parts.size()) {
     for (size_t i = 0; i < value.parts.size(); ++i) {
       const auto one = values.size() > 1 ? t().at(node.values[i]).where : where;
-      report_misfit(fits(value.parts[i], f.result.parts[i]), value.parts[i], f.result.parts[i], one,
-                    "E0404", name);
+      const auto fit = fits(value.parts[i], f.result.parts[i]);
+      report_misfit(fit, value.parts[i], f.result.parts[i], one, "E0404", name);
+      if (fit != misfit::none) return; // the others most likely for the same reason
     }
     return;
   }
@@ -220,11 +232,14 @@ void checker::run_assign(const stmt& node) {
   const span where{t().at(node.values.front()).where.begin, t().at(node.values.back()).where.end};
   if (typed) {
     const auto declared = resolve(node.type, *scope_, true);
-    if (values.size() == 1)
-      report_misfit(fits(values[0], declared), values[0], declared, where, "E0404",
+    auto kept = is_poison(declared) ? values[0] : declared;
+    if (values.size() == 1) {
+      const auto fit = fits(values[0], declared);
+      report_misfit(fit, values[0], declared, where, "E0404",
                     fmt::format("`{}`", text(t().at(node.targets[0]).where)));
-    assign_target(node, node.targets[0], is_poison(declared) ? values[0] : declared, where,
-                  places[0]);
+      if (fit != misfit::none) kept = {};
+    }
+    assign_target(node, node.targets[0], kept, where, places[0]);
     return;
   }
   if (values.size() == 1 && is_poison(values[0])) values.resize(node.targets.size());

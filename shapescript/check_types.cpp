@@ -193,7 +193,10 @@ type checker::resolve_tensor(const type_expr& node, size_scope& scope, bool fres
   bool ok = true;
   for (const auto id : node.axes) out.axes.push_back(resolve_axis(id, scope, fresh, ok));
   for (const auto& element : node.elements) {
-    if (!apply_element(element, out, scope, fresh)) ok = false;
+    if (!follows(node, element) || !apply_element(element, out, scope, fresh)) {
+      ok = false;
+      break;
+    }
     if (is(out, base_type::record) && &element != &node.elements.back()) {
       report("E0202", node.elements.back().where, "nothing can follow a record in a type",
              "not expected here");
@@ -202,6 +205,53 @@ type checker::resolve_tensor(const type_expr& node, size_scope& scope, bool fres
     }
   }
   return ok ? out : type{};
+}
+
+namespace {
+
+bool is_refinement(std::string_view name) {
+  return name == "NonNeg" || name == "Pos" || name == "Unit" || name == "Prob" || name == "Index";
+}
+
+} // namespace
+
+// Whether the word may stand where it does: a dtype, then a refinement of floats, or one record.
+bool checker::follows(const type_expr& node, const element_name& element) {
+  const auto name = text(element.name);
+  const bool own = element.file == span{};
+  const bool is_dtype = own && dtype_named(name).has_value();
+  const bool sized = own && (name == "Prob" || name == "Index");
+  const bool known = is_dtype || (own && is_refinement(name)) || find(name) != nullptr;
+  if (known && !sized && !(element.brackets == span{})) {
+    auto& d =
+      report("E0202", element.where, fmt::format("`{}` takes no size", name), "not expected here");
+    d.help.push_back("if another type begins here, a comma is missing before it");
+    d.fixes.push_back({{element.name.end, element.name.end}, ","});
+    return false;
+  }
+  if (&element == &node.elements.front()) return true;
+  const auto first = text(node.elements.front().name);
+  const auto before = dtype_named(first);
+  const auto wrong = [&](std::string message) {
+    report("E0202", element.where, std::move(message), "not expected here");
+    return false;
+  };
+  if (!known) return true;
+  if (is_dtype && before) return wrong(fmt::format("the dtype is `{}` already", first));
+  if (is_dtype && is_refinement(first)) {
+    wrong("a dtype stands before what is known of it");
+    auto& d = last_report();
+    const span both{node.elements.front().where.begin, element.where.end};
+    d.help.push_back(fmt::format("write `{} {}`", name, text(node.elements.front().where)));
+    d.fixes.push_back({both, fmt::format("{} {}", name, text(node.elements.front().where))});
+    return false;
+  }
+  if (is_refinement(first))
+    return wrong(fmt::format("a type has one refinement, here `{}`", first));
+  if (before && is_refinement(name) && (name == "Index") == is_float(*before))
+    return wrong(fmt::format("`{}` is of {}, and `{}` is none", name,
+                             name == "Index" ? "an integer dtype" : "a float dtype", first));
+  return true;
 }
 
 bool checker::apply_element(const element_name& element, type& out, size_scope& scope, bool fresh) {
@@ -255,7 +305,7 @@ bool checker::apply_element(const element_name& element, type& out, size_scope& 
                              "NonNeg", "Pos", "Unit", "Prob", "Index"});
   auto& d = report("E0202", element.name, fmt::format("unknown element type `{}`", name),
                    "neither a dtype, a refinement nor a record");
-  suggest(d, element.name, name, known);
+  if (!habit_of_element(d, element.name)) suggest(d, element.name, name, known);
   return false;
 }
 
@@ -319,10 +369,13 @@ type checker::resolve_named(const type_expr& node, size_scope& scope, bool fresh
   const auto& builtin = node.has_arguments ? generic : lone;
   if (!of_layer_ && !elsewhere) known.insert(known.end(), builtin.begin(), builtin.end());
   if (node.has_arguments && !elsewhere) known.push_back("BatchNorm");
-  auto& d = report("E0202", node.name, fmt::format("unknown type `{}`", name),
-                   dtype_named(name) ? "a dtype follows the axes, as in `[n] bf16`"
-                                     : "no type has this name");
-  suggest(d, node.name, name, known);
+  auto& d = report("E0202", node.name,
+                   simple.contains(name) ? fmt::format("`{}` takes no sizes", name)
+                                         : fmt::format("unknown type `{}`", name),
+                   simple.contains(name) ? "a single value"
+                   : dtype_named(name)   ? "a dtype follows the axes, as in `[n] bf16`"
+                                         : "no type has this name");
+  if (!habit_of_type(d, node)) suggest(d, node.name, name, known);
   return {};
 }
 

@@ -33,6 +33,9 @@ private:
   void mark(diagnostic& d, span where, std::string text);
   void origin(diagnostic& d, span where);
   diagnostic& last_report();
+  void points_to(const diagnostic& d, span declaration);
+  /// The reports without those that only follow from others (check_consequences.cpp).
+  std::vector<diagnostic> without_consequences();
   /// Enough is reported: nothing more is looked at.
   bool full() const {
     return out_.size() >= reports_max;
@@ -54,7 +57,11 @@ private:
   }
   /// Whether the name may be declared in what could not be read of the file.
   bool doubtful(std::string_view name) const {
-    return mod().doubtful.contains(name);
+    return mod().program.nameless || mod().doubtful.contains(name);
+  }
+  /// Whether a part of the model could not be read: it may have any member.
+  static bool unread(const model_info& model) {
+    return model.decl != nullptr && model.decl->broken;
   }
   template <class T>
   std::string show(const T& what) const {
@@ -77,6 +84,7 @@ private:
   void report_imports();
   void collect_names(uint32_t module);
   void declare(std::string_view name, entity what);
+  bool blockless(const entity& what) const;
   void resolve_dims();
   void resolve_dim(uint32_t index);
   void check_devices();
@@ -97,9 +105,18 @@ private:
   const entity* find_type(span file, span name);
   type resolve_named(const type_expr& node, size_scope& scope, bool fresh);
   type resolve_generic(const type_expr& node, size_scope& scope, bool fresh);
+  bool follows(const type_expr& node, const element_name& element);
   bool apply_element(const element_name& element, type& out, size_scope& scope, bool fresh);
   type model_use(uint32_t index, const type_expr& node, size_scope& scope, bool fresh);
   symbol new_symbol(std::string name, span declared);
+
+  // -- helps for what other languages write (check_habits.cpp) -------------------
+  bool habit_of_element(diagnostic& d, span where);
+  bool habit_of_type(diagnostic& d, const type_expr& node);
+  bool habit_of_name(diagnostic& d, span where);
+  void habit_of_member(diagnostic& d, const expr& node);
+  bool habit_of_argument(diagnostic& d, const call_argument& given,
+                         const std::vector<parameter_slot>& slots);
 
   // -- comparing (check_fit.cpp) -----------------------------------------------
   misfit fits(const type& have, const type& want) const;
@@ -143,6 +160,7 @@ private:
   bool run_block(const block& body); ///< whether control reaches its end
   bool run_statement(const stmt& node);
   void run_return(const stmt& node);
+  void check_return(const stmt& node);
   void run_assign(const stmt& node);
   void assign_target(const stmt& node, expr_id target, type value, span where,
                      std::vector<place> places);
@@ -246,6 +264,8 @@ private:
   void note_calls(uint32_t callee, const symbol_map& map, const call_site& site, bool sound);
   matched match(const std::vector<parameter_slot>& slots, call_site& site, bool free_names,
                 const std::string& callee);
+  bool nothing_missing(const std::vector<parameter_slot>& slots, const matched& m, call_site& site,
+                       const std::string& callee);
   type& type_of(call_argument& one);
 
   // -- mut (check_mut.cpp) ----------------------------------------------------
@@ -386,6 +406,8 @@ private:
   std::map<std::string, uint32_t> loaded_;
   uint32_t module_ = 0;
   std::vector<diagnostic> out_;
+  std::vector<report_context> contexts_;  // of each of those
+  uint32_t callee_ = no_index;            // the function whose call is compared with its head
   std::map<uint32_t, diagnostic> broken_; // the first mistake of each imported file
   diagnostic hidden_;                     // reports that are not wanted go here
   call_argument hidden_argument_;
@@ -416,6 +438,7 @@ private:
   bool has_errors_here_ = false;
   std::set<std::string_view> unknown_here_; // names reported in the function
   bool unread_ = false;                     // a part of the function could not be read
+  bool nameless_here_ = false;              // and that part gave a value to some local
   std::set<std::pair<uint32_t, std::string_view>> reported_; // names, by file
   std::set<std::string> reported_sizes_;                     // models that cannot be
   uint32_t next_group_ = 1;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,7 +20,17 @@ struct bracket {
 
 struct level {
   uint32_t column;
-  bool phantom; // an unexpected indent: it has no tokens
+  bool phantom;     // an unexpected indent: it has no tokens
+  size_t lines = 1; // that begin there
+  uint32_t last;    // where the last of them begins: they may not agree
+  std::optional<uint32_t> other = {};
+
+  level(uint32_t at, bool is_phantom) : column(at), phantom(is_phantom), last(at) {
+    // nop
+  }
+  bool begins_at(uint32_t at) const {
+    return at == column || at == other;
+  }
 };
 
 class lexer {
@@ -63,7 +74,8 @@ private:
   void end_line() {
     if (line_first_ == out_.tokens.size()) return;
     const auto last = out_.tokens.back();
-    line_was_whole_ = !(last.kind >= token_kind::pipe && last.kind <= token_kind::comma);
+    line_was_whole_ =
+      !bad_in_line_ && !(last.kind >= token_kind::pipe && last.kind <= token_kind::comma);
     bad_in_line_ = false;
     opens_block_ = last.kind == token_kind::colon || begins_block();
     add(token_kind::newline, last.where.end, last.where.end);
@@ -105,7 +117,8 @@ private:
     const bool blank =
       at_ == text_.size() || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '#';
     if (!blank) {
-      if (!brackets_.empty() && begins_statement()) unclosed();
+      if (!brackets_.empty() && begins_new_statement(text_.substr(at_), after_operand()))
+        unclosed();
       const bool joined = !brackets_.empty()
                           || (text_.substr(at_).starts_with("|>") && column > levels_.back().column
                               && line_first_ != out_.tokens.size());
@@ -161,10 +174,15 @@ private:
     const span where{uint32_t(at_), uint32_t(at_ + width)};
     const auto current = levels_.back().column;
     const bool branch = begins_branch() && levels_.size() > 1 && !opens;
+    auto& here = levels_.back();
+    const bool same = here.begins_at(column) && !(opens && column > here.last);
     misplaced_ =
       std::any_of(levels_.begin(), levels_.end(), [](const level& x) { return x.phantom; })
-      || column < current;
-    if (column > current) {
+      || (column < current && !same);
+    if (same) {
+      ++here.lines;
+      here.last = column;
+    } else if (column > here.last) {
       // A line that ends in an operator goes on: that is what is wrong, and the parser says so.
       if (!opens && line_was_whole_)
         report("E0103", where, "unexpected indentation", "deeper than the block it is in");
@@ -174,61 +192,18 @@ private:
         levels_.push_back({column, !opens});
       misplaced_ |= !opens && !branch && line_was_whole_;
       if (opens) add(token_kind::indent, begin, at_);
-    } else if (column < current) {
+    } else {
       if (bad_column_ != column)
         report("E0103", where, "this indentation matches no open block",
                fmt::format("column {}; the block is at column {}", column + 1, current + 1));
       bad_column_ = column;
-      if (branch) leave_level();
+      if (branch) {
+        leave_level();
+      } else if (here.lines == 1 && !here.phantom) {
+        here.other = here.last = column; // one of the two lines is not where it belongs
+      }
     }
     line_first_ = out_.tokens.size();
-  }
-
-  // Whether the line inside a bracket can only begin a new statement: the bracket was forgotten.
-  bool begins_statement() const {
-    const auto rest = text_.substr(at_);
-    size_t n = 0;
-    while (n < rest.size() && (is_letter(rest[n]) || is_digit(rest[n]))) ++n;
-    const auto word = rest.substr(0, n);
-    size_t next = n;
-    while (next < rest.size() && rest[next] == ' ') ++next;
-    const bool name_follows = next > n && next < rest.size() && is_letter(rest[next]);
-    switch (word_kind(word)) {
-      case token_kind::kw_for:
-      case token_kind::kw_while:
-      case token_kind::kw_if:
-      case token_kind::kw_elif:
-      case token_kind::kw_else:
-      case token_kind::kw_return:
-      case token_kind::kw_break:
-      case token_kind::kw_continue:
-      case token_kind::kw_pass:
-        return true;
-      case token_kind::kw_fn:
-        return name_follows;
-      case token_kind::name:
-        break;
-      default:
-        return false;
-    }
-    if (n == 0) return false;
-    const bool declares = word == "dim" || word == "model" || word == "data" || word == "devices"
-                          || word == "extern" || word == "import" || word == "param"
-                          || word == "buffer" || word == "layer";
-    if (declares && (name_follows || rest.substr(next).starts_with("fn "))) return true;
-    return after_operand() && assigns(rest.substr(n));
-  }
-
-  // Whether the text after a name at the start of a line is `, name ... =`.
-  static bool assigns(std::string_view rest) {
-    size_t i = 0;
-    while (i < rest.size()
-           && (rest[i] == ' ' || rest[i] == ',' || rest[i] == '.' || is_letter(rest[i])
-               || is_digit(rest[i])))
-      ++i;
-    if (i < rest.size() && std::string_view{"+-*/"}.find(rest[i]) != rest.npos) ++i;
-    return i < rest.size() && rest[i] == '='
-           && !(i + 1 < rest.size() && (rest[i + 1] == '=' || rest[i + 1] == '>'));
   }
 
   bool after_operand() const {
@@ -276,7 +251,7 @@ private:
       } else if (is_digit(c)) {
         number();
       } else if (c == '"') {
-        string();
+        if (!text_.substr(at_).starts_with("\"\"\"") || !foreign()) string();
       } else if (const auto op = operator_at(text_.substr(at_))) {
         operation(*op);
       } else {
@@ -323,7 +298,31 @@ private:
              "not part of the language");
   }
 
+  // What other languages write; once in a file, with all its places to mend.
+  bool foreign() {
+    const auto found = foreign_at(text_.substr(at_), text_.substr(0, at_));
+    if (!found) return false;
+    const span where{uint32_t(at_), uint32_t(at_ + found->length)};
+    const auto [place, fresh] = foreign_.try_emplace(found->group, out_.diagnostics.size());
+    if (fresh) {
+      report("E0101", {where.begin, where.begin + found->marked},
+             fmt::format("`{}` has no meaning here", text_.substr(at_, found->marked)),
+             "not part of the language");
+      if (place->second < out_.diagnostics.size())
+        out_.diagnostics[place->second].help.push_back(found->help);
+    }
+    if (found->mends && place->second < out_.diagnostics.size())
+      out_.diagnostics[place->second].fixes.push_back(
+        {{where.begin - found->before, where.begin + found->replaced}, found->text});
+    at_ += found->length;
+    if (found->silent) return true;
+    bad_in_line_ |= found->reads_as == token_kind::bad;
+    add(found->reads_as, where.begin, at_);
+    return true;
+  }
+
   void stranger() {
+    if (foreign()) return;
     const size_t begin = at_;
     while (at_ < text_.size()) {
       const char c = text_[at_];
@@ -409,20 +408,10 @@ private:
 
   void escape() {
     const size_t begin = at_;
-    const char c = text_[at_ + 1];
     at_ += 2;
-    if (std::string_view{"nt\\\"{"}.find(c) != std::string_view::npos) return;
-    if (c == 'u' && at_ < text_.size() && text_[at_] == '{') {
-      size_t i = at_ + 1;
-      uint32_t value = 0;
-      for (; i < text_.size() && i < at_ + 8 && std::isxdigit(static_cast<unsigned char>(text_[i]));
-           ++i)
-        value = value * 16 + static_cast<uint32_t>(std::stoul(std::string{text_[i]}, nullptr, 16));
-      const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-      if (i > at_ + 1 && i < text_.size() && text_[i] == '}' && value <= 0x10FFFF && !surrogate) {
-        at_ = i + 1;
-        return;
-      }
+    if (const auto length = escape_bytes(text_.substr(begin))) {
+      at_ = begin + length;
+      return;
     }
     report("E0107", {uint32_t(begin), uint32_t(at_)}, "unknown escape in a string",
            "known are `\\n`, `\\t`, `\\\\`, `\\\"`, `\\{` and `\\u{...}`");
@@ -475,6 +464,7 @@ private:
   bool bad_in_line_ = false;   // a strange character was reported in this logical line
   bool misplaced_ = false;     // the line's indentation was reported
   bool mismatch_ = false;      // a wrong closing bracket was seen in this logical line
+  std::map<std::string_view, size_t> foreign_; // the reports on what other languages write
   std::optional<uint32_t> bad_column_;
   std::optional<size_t> tabs_; // the report on tabs
 };

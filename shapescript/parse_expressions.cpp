@@ -143,6 +143,13 @@ expr_id parser::binary(int level) {
     if (level == compare_level && count > 0) {
       fail("E0113", name, "comparisons cannot be chained",
            fmt::format("a second comparison; join two with `and`"));
+      const auto middle = out_.program.at(left).right;
+      if (middle != expr_id::none && !out_.diagnostics.empty()
+          && out_.diagnostics.back().primary().where == name) {
+        const auto again = text_.text(out_.program.at(middle).where);
+        help(fmt::format("write `and {} {}`", again, text_.text(name)));
+        mend({name.begin, name.begin}, fmt::format("and {} ", again));
+      }
       return left;
     }
     ++at_;
@@ -203,6 +210,15 @@ expr_id parser::postfix() {
     } else if (peek() == token_kind::open_paren) {
       left = call(left);
     } else if (peek() == token_kind::open_bracket) {
+      // Of two lists next to each other the second may be an index, but not of such values.
+      const auto value = peek(1);
+      const bool no_index = value == token_kind::decimal || value == token_kind::open_bracket
+                            || value == token_kind::minus;
+      if (out_.program.at(left).kind == expr_kind::list && (in_list_ || no_index)) {
+        comma_missing(in_list_ ? "the rows of a list are separated by commas"
+                               : "two lists are separated by a comma");
+        break;
+      }
       left = index(left);
     } else {
       break;
@@ -265,8 +281,10 @@ expr_id parser::list() {
   node.kind = expr_kind::list;
   node.where = here().where;
   ++at_;
+  const bool outer = std::exchange(in_list_, true);
   if (peek() != token_kind::close_bracket) node.items = expressions();
   expect(token_kind::close_bracket, "`,`, an operator or `]`");
+  in_list_ = outer;
   node.where.end = previous().end;
   return keep(std::move(node));
 }
@@ -290,9 +308,20 @@ expr_id parser::call(expr_id callee) {
   node.left = callee;
   node.name = here().where;
   const bool with_patterns = here().arrow_inside;
+  const bool outer = std::exchange(in_list_, false);
   ++at_;
   if (with_patterns) {
+    const auto first = at_;
     auto written = patterns();
+    const auto& called = out_.program.at(callee);
+    static constexpr std::string_view one_pattern[] = {"rearrange", "split", "merge", "repeat",
+                                                       "reduce"};
+    const bool of_einsum =
+      std::find(std::begin(one_pattern), std::end(one_pattern), text_.text(called.name))
+      == std::end(one_pattern);
+    const bool more = peek() == token_kind::comma && peek(1) != token_kind::close_paren
+                      && peek(2) != token_kind::assign;
+    if (more || (!of_einsum && written.sources.size() > 1)) commas_in_patterns(first, of_einsum);
     out_.program.patterns.push_back(std::move(written));
     node.patterns = static_cast<pattern_id>(out_.program.patterns.size() - 1);
     if (peek() != token_kind::close_paren) expect(token_kind::comma, "an axis, `,` or `)`");
@@ -302,6 +331,7 @@ expr_id parser::call(expr_id callee) {
     if (peek() != token_kind::close_paren) expect(token_kind::comma, "`,`, an operator or `)`");
   }
   accept(token_kind::close_paren);
+  in_list_ = outer;
   node.where = {out_.program.at(callee).where.begin, previous().end};
   return keep(std::move(node));
 }

@@ -26,11 +26,29 @@ block parser::statements() {
     }
     return result;
   }
+  // Lines that follow each other and cannot be read are one mistake.
+  bool unread_before = false, returned = false;
   while (peek() != token_kind::dedent && peek() != token_kind::end) {
     const auto before = at_;
+    quiet_ = unread_before;
+    const bool declares =
+      peek() != token_kind::kw_pass && (begins_declaration() || begins_member());
+    const bool branch = peek() == token_kind::kw_elif || peek() == token_kind::kw_else;
+    quiet_ |= branch && branch_lost_;
+    branch_lost_ = false;
+    const auto place = here().where.begin;
     result.push_back(statement());
+    if (returned) out_.unreachable.push_back({place, here().where.begin});
+    returned |= out_.program.stmts[static_cast<uint32_t>(result.back())].kind == stmt_kind::return_;
+    unread_before = failed_;
+    quiet_ = false;
     if (failed_) unread(result.back(), before);
     if (at_ == before) ++at_;
+    // A declaration too far to the right, or one whose head is gone: what follows belongs to it.
+    if (unread_before && (declares || is_head_without_block(before))) {
+      out_.nameless |= !begins_declaration_at(before);
+      skip_block();
+    }
   }
   --depth_;
   return result;
@@ -68,6 +86,35 @@ void parser::unread(stmt_id id, size_t first) {
   auto& node = out_.program.stmts[static_cast<uint32_t>(id)];
   node.kind = stmt_kind::error;
   node.names = assigned_since(first);
+  // It assigns something, but the name is gone.
+  int open = 0;
+  for (auto i = first; i < at_ && node.names.empty(); ++i) {
+    const auto kind = tokens_[i].kind;
+    if (kind == token_kind::open_paren || kind == token_kind::open_bracket) ++open;
+    if (kind == token_kind::close_paren || kind == token_kind::close_bracket) --open;
+    if (kind == token_kind::newline) break;
+    node.nameless |= kind == token_kind::assign && open == 0;
+  }
+}
+
+// Whether the line ends in a colon, but no block follows.
+bool parser::is_head_without_block(size_t first) const {
+  auto at = first;
+  while (at < tokens_.size() && tokens_[at].kind != token_kind::newline
+         && tokens_[at].kind != token_kind::end)
+    ++at;
+  return at > first && tokens_[at - 1].kind == token_kind::colon && at + 1 < tokens_.size()
+         && tokens_[at + 1].kind != token_kind::indent;
+}
+
+// Over what is left of the block.
+void parser::skip_block() {
+  failed_ = false;
+  while (peek() != token_kind::dedent && peek() != token_kind::end) {
+    const auto before = at_;
+    recover();
+    if (at_ == before) ++at_;
+  }
 }
 
 std::vector<span> parser::assigned_since(size_t first) const {
@@ -157,7 +204,10 @@ stmt parser::assignment_or_expression() {
   for (const auto target : node.targets) {
     auto id = target;
     while (out_.program.at(id).kind == expr_kind::member) id = out_.program.at(id).left;
-    if (out_.program.at(id).kind != expr_kind::name) {
+    const auto& root = out_.program.at(id);
+    const bool bare = root.kind == expr_kind::name && root.where == root.name
+                      && out_.program.at(target).where.begin == root.where.begin;
+    if (!bare) {
       fail("E0114", out_.program.at(target).where, "only a name or a field can be assigned to",
            "neither a name nor a field");
       return node;
@@ -212,6 +262,7 @@ stmt parser::if_chain() {
     branch one;
     one.condition = expression();
     one.body = block_of(node.branches.empty() ? "this `if`" : "this `elif`");
+    branch_lost_ = one.body.empty();
     node.branches.push_back(std::move(one));
   } while (accept(token_kind::kw_elif));
   if (accept(token_kind::kw_else)) {

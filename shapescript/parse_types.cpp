@@ -30,6 +30,8 @@ type_id parser::type() {
     unexpected("a type");
     result = append<type_id>(out_.program.types, type_expr{});
   }
+  // Half a type is none: nothing is concluded from it.
+  if (failed_) out_.program.types[static_cast<uint32_t>(result)] = {};
   --depth_;
   return result;
 }
@@ -52,7 +54,11 @@ element_name parser::element() {
     result.file = result.name;
     result.name = expect(token_kind::name);
   }
-  if (accept(token_kind::open_bracket)) result.dims = dims_until_bracket();
+  if (accept(token_kind::open_bracket)) {
+    result.brackets = previous();
+    result.dims = dims_until_bracket();
+    result.brackets.end = previous().end;
+  }
   result.where = {begin, previous().end};
   return result;
 }

@@ -1,5 +1,6 @@
 #include "shapescript/parser.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,16 +10,27 @@ namespace shapescript {
 parser::parser(const source& text, lexed tokens) : text_(text), tokens_(std::move(tokens.tokens)) {
   out_.comments = std::move(tokens.comments);
   out_.diagnostics = std::move(tokens.diagnostics);
+  for (const auto& one : out_.diagnostics) lexer_reports_.push_back(one.primary().where.begin);
+  std::sort(lexer_reports_.begin(), lexer_reports_.end());
 }
 
 parsed parser::run() {
   while (peek() != token_kind::end) {
     const auto before = at_;
+    quiet_ = false;
+    const bool strange = !begins_declaration();
+    const bool of_block = strange || here().misplaced || takes_self();
+    if (of_block) doubt_last_block();
+    // Lines deeper than any block: the head of a declaration was here.
+    if (strange && here().misplaced) out_.nameless = true;
     declaration();
-    if (failed_) recover();
+    if (failed_ && strange && at_ == before)
+      recover_run(false);
+    else if (failed_)
+      recover();
     if (at_ == before) ++at_; // every round takes at least one token
   }
-  sort_by_place(out_.diagnostics);
+  drop_consequences();
   out_.tokens = std::move(tokens_);
   return std::move(out_);
 }
@@ -62,10 +74,8 @@ span parser::expect(token_kind kind, std::string_view what) {
 void parser::fail(const char* code, span where, std::string message, std::string label) {
   if (failed_) return;
   failed_ = true;
-  if (out_.diagnostics.size() >= 2 * reports_max || here().misplaced) return;
-  // A mistake that the lexer saw in this line explains what is wrong here.
-  for (auto i = at_; i < tokens_.size() && tokens_[i].kind != token_kind::newline; ++i)
-    if (tokens_[i].kind == token_kind::bad) return;
+  if (out_.diagnostics.size() >= 2 * reports_max || quiet_ || here().misplaced) return;
+  if (lexer_saw_it()) return;
   diagnostic d;
   d.code = code;
   d.message = std::move(message);
@@ -73,13 +83,28 @@ void parser::fail(const char* code, span where, std::string message, std::string
   out_.diagnostics.push_back(std::move(d));
 }
 
+// Whether the lexer reported something in this logical line: that explains what is wrong here.
+bool parser::lexer_saw_it() const {
+  const auto begin = tokens_[line_of(at_)].where.begin;
+  auto last = std::min(at_, tokens_.size() - 1);
+  while (last + 1 < tokens_.size() && tokens_[last].kind != token_kind::newline) ++last;
+  const auto end = tokens_[last].where.end;
+  const auto place = std::lower_bound(lexer_reports_.begin(), lexer_reports_.end(), begin);
+  if (place != lexer_reports_.end() && *place <= end) return true;
+  for (auto i = at_; i < last; ++i)
+    if (tokens_[i].kind == token_kind::bad) return true;
+  return false;
+}
+
 void parser::unexpected(std::string_view wanted) {
   const auto& found = here();
   std::string seen{describe(found.kind)};
   if (found.kind >= token_kind::name && found.kind <= token_kind::string)
     seen = fmt::format("`{}`", text_.text(found.where));
+  const auto reports = out_.diagnostics.size();
   fail("E0110", found.where, fmt::format("expected {}, found {}", wanted, seen),
        fmt::format("expected {}", wanted));
+  if (out_.diagnostics.size() > reports) give_help(wanted);
 }
 
 bool parser::too_deep(int depth, span where) {
@@ -87,40 +112,6 @@ bool parser::too_deep(int depth, span where) {
   fail("E0115", where, fmt::format("nested more than {} levels deep", nesting_max),
        "the innermost level that fits");
   return true;
-}
-
-void parser::recover() {
-  failed_ = false;
-  const auto begin = tokens_[line_of(at_)].where.begin;
-  skip_statement();
-  out_.skipped.push_back({begin, here().where.begin});
-}
-
-// Where the logical line of a token begins.
-size_t parser::line_of(size_t at) const {
-  const auto ends_line = [](token_kind kind) {
-    return kind == token_kind::newline || kind == token_kind::indent || kind == token_kind::dedent;
-  };
-  at = std::min(at, tokens_.size() - 1);
-  while (at > 0 && !ends_line(tokens_[at - 1].kind)) --at;
-  return at;
-}
-
-void parser::skip_statement() {
-  // With a statement go its block and the branches that continue it.
-  do {
-    while (peek() != token_kind::newline && peek() != token_kind::end
-           && peek() != token_kind::dedent && peek() != token_kind::indent)
-      ++at_;
-    accept(token_kind::newline);
-    if (peek() != token_kind::indent) return;
-    int open = 0;
-    do {
-      if (peek() == token_kind::indent) ++open;
-      if (peek() == token_kind::dedent) --open;
-      ++at_;
-    } while (open > 0 && peek() != token_kind::end);
-  } while (peek() == token_kind::kw_elif || peek() == token_kind::kw_else);
 }
 
 void parser::end_of_line(std::string_view wanted) {

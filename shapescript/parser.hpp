@@ -28,10 +28,43 @@ private:
   span expect(token_kind kind, std::string_view what = {});
   span previous() const;
   void fail(const char* code, span where, std::string message, std::string label);
+  bool lexer_saw_it() const;
   void unexpected(std::string_view wanted);
+
+  // -- helps for what other languages write (parse_habits.cpp) ------------------
+  void give_help(std::string_view wanted);
+  void help_at_word(size_t first);
+  void help_at_colon(size_t first, std::string_view wanted);
+  void help_at_operator(size_t first, std::string_view wanted);
+  void help_commas(std::string_view what);
+  void commas_in_patterns(size_t first, bool of_einsum);
+  void help(std::string text);
+  void mend(span where, std::string text);
+  std::string_view text_at(size_t at) const;
+  bool is_kind(size_t at, token_kind kind) const;
+  bool touch(size_t at) const;
+  /// At the token before which a comma was forgotten.
+  void comma_missing(std::string_view why);
+
+  // -- going on after a mistake (parser.cpp, parse_recovery.cpp) ------------------
   bool too_deep(int depth, span where);
   /// Skips to the line's end, and over an indented block that follows.
   void recover();
+  /// Skips the lines up to one that begins a declaration, or a member: a run of strange lines is
+  /// one mistake.
+  void recover_run(bool in_model);
+  bool begins_declaration() const;
+  bool begins_declaration_at(size_t at) const;
+  bool is_head_without_block(size_t first) const;
+  void skip_block();
+  bool begins_member() const;
+  bool begins_statement() const;
+  /// Whether a method stands here.
+  bool takes_self() const;
+  /// The model or record before may have members that stand elsewhere.
+  void doubt_last_block();
+  /// Removes what only follows from an earlier mistake.
+  void drop_consequences();
   void skip_statement();
   size_t line_of(size_t at) const;
   void unread(stmt_id id, size_t first);
@@ -52,6 +85,7 @@ private:
   void data();
   void field(data_decl& owner);
   void model();
+  void members(model_decl& owner);
   void member(model_decl& owner);
   void layer(model_decl& owner);
   void import();
@@ -108,8 +142,12 @@ private:
   std::vector<token> tokens_;
   size_t at_ = 0;
   bool failed_ = false;
-  std::map<dim_id, span> bracketed_; // sizes in brackets, with those
-  int depth_ = 0;                    // brackets, operators and blocks around the token at hand
+  bool branch_lost_ = false; // the last `if` ended because the block of a branch was missing
+  bool in_list_ = false;     // straight in the brackets of a list of values
+  bool quiet_ = false;       // the line before could not be read either
+  std::vector<uint32_t> lexer_reports_; // where the lexer reported something
+  std::map<dim_id, span> bracketed_;    // sizes in brackets, with those
+  int depth_ = 0;                       // brackets, operators and blocks around the token at hand
   parsed out_;
 };
 

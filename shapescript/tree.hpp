@@ -33,7 +33,8 @@ struct element_name {
   span name;
   span where;
   std::vector<dim_id> dims;
-  span file; ///< of `lib.Record` the first name, empty if absent
+  span brackets; ///< around the sizes, empty if absent
+  span file;     ///< of `lib.Record` the first name, empty if absent
 };
 
 /// What stands in the brackets of a named type. A lone name, `lib.Mlp` too, is written as a dim.
@@ -142,8 +143,9 @@ struct stmt {
   stmt_kind kind = stmt_kind::error;
   token_kind operation = token_kind::end;
   bool has_else = false;
-  span where; ///< the statement's own line, or its keyword
-  span name;  ///< of an assignment: `=`, `+=` and their like
+  bool nameless = false; ///< of an error: what it assigns could not be read
+  span where;            ///< the statement's own line, or its keyword
+  span name;             ///< of an assignment: `=`, `+=` and their like
   std::vector<expr_id> targets;
   std::vector<expr_id> values;
   std::vector<span> names; ///< of `for`; of an error the names that it assigns
@@ -203,6 +205,7 @@ struct data_decl {
   span where;
   span name;
   std::vector<data_field> fields;
+  bool broken = false; ///< a part could not be read: it may declare any name
 };
 
 enum class member_kind : uint8_t { param, buffer, layer };
@@ -213,6 +216,7 @@ struct model_member {
   type_id type = type_id::none;
   expr_id initial = expr_id::none;
   dim_id count = dim_id::none; ///< of a list of layers
+  bool broken = false;         ///< its line could not be read to the end
 };
 
 struct model_decl {
@@ -221,6 +225,7 @@ struct model_decl {
   std::vector<span> dims;
   std::vector<model_member> members;
   std::vector<uint32_t> methods; ///< places in `functions`
+  bool broken = false;           ///< a part could not be read: it may declare any name
 };
 
 struct import_decl {
@@ -284,7 +289,11 @@ struct parsed {
   std::vector<comment> comments;
   std::vector<token> tokens;
   std::vector<diagnostic> diagnostics;
-  std::vector<span> skipped; ///< what could not be read
+  std::vector<span> skipped;   ///< what could not be read
+  std::vector<span> misplaced; ///< lines whose indentation was reported
+  /// Statements after a `return`, which may belong to a function whose head is gone.
+  std::vector<span> unreachable;
+  bool nameless = false; ///< a declaration was skipped whose name is not known
 };
 
 /// How deep brackets, operators and blocks may nest, chains from the left aside; more is E0115.

@@ -124,8 +124,9 @@ struct function_info {
   std::vector<parameter_info> parameters;
   type result;
   bool resolved = false;
-  bool has_errors = false; ///< in its body: what it does is not all known
-  bool host = false;       ///< a controller function, once placement is known
+  bool has_errors = false;      ///< in its body: what it does is not all known
+  bool result_in_doubt = false; ///< what its body returns is not what its head says
+  bool host = false;            ///< a controller function, once placement is known
   std::vector<call_edge> calls;
   std::vector<size_need> needs; ///< of its symbols
   std::vector<split_question> questions;

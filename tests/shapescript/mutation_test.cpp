@@ -7,6 +7,7 @@
 #include "shapescript/check.hpp"
 #include "shapescript/render.hpp"
 #include "tests/shapescript/mutations_fixture.hpp"
+#include "tests/shapescript/slips_fixture.hpp"
 #include "tests/shapescript/support.hpp"
 
 using namespace shapescript;
@@ -96,4 +97,40 @@ TEST(mutation, mistakes_are_reported_where_they_are_and_sound_programs_are_not) 
   EXPECT_GE(mistakes.reported * 100, mistakes.made * 99);
   EXPECT_GE(mistakes.placed * 100, mistakes.made * 95);
   EXPECT_GE(mistakes.once * 100, mistakes.made * 95);
+}
+
+TEST(mutation, one_slip_of_the_keys_gives_one_error) {
+  const auto count = setting("MOXZI_MUTATIONS", 5'000);
+  const auto seed = setting("MOXZI_SEED", 20'261'130);
+  std::mt19937_64 random{seed};
+  const auto programs = sound_programs();
+  // Each token and each line is as likely to be hit as any other of its program.
+  const auto all = slips();
+  std::vector<std::vector<std::pair<const mutator*, size_t>>> places(programs.size());
+  for (size_t i = 0; i < programs.size(); ++i)
+    for (const auto& change : all)
+      for (const auto site : change.where(programs[i])) places[i].emplace_back(&change, site);
+  std::map<std::string, tally> by_name;
+  size_t wrong = 0, several = 0;
+  int shown = 0;
+  for (size_t n = 0; n < count; ++n) {
+    const auto at = random() % programs.size();
+    const auto& program = programs[at];
+    const auto& [change, site] = places[at][random() % places[at].size()];
+    const auto made = change->make(program, site);
+    const source text{program.name, made.text};
+    auto found = check(text).diagnostics;
+    std::erase_if(found, [](const diagnostic& d) { return d.level != severity::error; });
+    by_name[change->name].count(found.size(), false);
+    wrong += found.empty() ? 0 : 1;
+    several += found.size() > 1 ? 1 : 0;
+    if (found.size() > 1 && shown++ < 20)
+      fmt::print("{} ({}):\n{}\n", change->name, n, render_text(found, text, false));
+  }
+  for (const auto& [name, t] : by_name)
+    fmt::print("{:34}{:7} made{:7} reported{:7} once\n", name, t.made, t.reported, t.once);
+  fmt::print("seed {}: {} slips leave a mistake, {} of them are reported more than once\n", seed,
+             wrong, several);
+  EXPECT_GE(wrong * 10, count * 8);
+  EXPECT_LE(several * 100, wrong * 2);
 }
