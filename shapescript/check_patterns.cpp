@@ -410,6 +410,7 @@ std::optional<std::vector<type>> checker::pattern_operands(const builtin& what, 
     } else if (what.name == "reduce" && word == "by") {
       by = state.by = text(one.where);
     } else if (is(given, base_type::integer)) {
+      use_given_axis(one.name);
       state.given[std::string{word}] =
         given.value ? *given.value : size_form::of(new_symbol(std::string{word}, one.where));
     } else {

@@ -29,6 +29,9 @@ void checker::use_axis(span where, const size_scope* scope) {
   if (scope == nullptr || found == scope->end()) {
     if (const auto* what = find(word); what != nullptr && what->kind == entity::dim)
       use(what->name, where);
+    else if (const auto known = aliases_.find({function_, std::string{word}});
+             known != aliases_.end())
+      use(known->second, where);
     return;
   }
   if (const auto lone = found->second.lone(); lone && symbols_[*lone].name == word) {
@@ -39,6 +42,18 @@ void checker::use_axis(span where, const size_scope* scope) {
     use(one.name_at, where);
     return;
   }
+  const auto [place, fresh] = aliases_.try_emplace({function_, std::string{word}}, no_index);
+  if (fresh)
+    place->second =
+      new_name(name_kind::axis, word, where, scalar_of(base_type::integer), function_);
+  use(place->second, where);
+}
+
+// An axis that a call makes by giving its size: `repeat(b -> b k, k=3)`.
+void checker::use_given_axis(span where) {
+  if (!records_all_ || function_ == no_index) return;
+  const auto word = text(where);
+  if (scope_ != nullptr && scope_->contains(word)) return use_axis(where, scope_);
   const auto [place, fresh] = aliases_.try_emplace({function_, std::string{word}}, no_index);
   if (fresh)
     place->second =

@@ -137,6 +137,7 @@ type checker::stack(matched& m) {
   out.axes.insert(out.axes.begin(), axis{std::string{words[0].name}, count});
   if (scope_ != nullptr && find(words[0].name) == nullptr)
     scope_->emplace(std::string{words[0].name}, count);
+  use_axis(words[0].where, scope_);
   return out;
 }
 

@@ -52,7 +52,8 @@ void checker::check_body(uint32_t index) {
     }
     check_unused();
   }
-  f.has_errors = has_errors_here_;
+  // A block that is missing was reported: what the function would do is not known.
+  f.has_errors = has_errors_here_ || (f.decl->body.empty() && !f.decl->is_extern);
   scope_ = nullptr;
   needs_ = nullptr;
   function_ = no_index;

@@ -73,6 +73,7 @@ private:
                     uint32_t owner = no_index);
   void use(uint32_t name, span where, bool writes = false);
   void use_axis(span where, const size_scope* scope);
+  void use_given_axis(span where);
   void use_entity(span where);
   void keep_type(expr_id id, const type& what);
   void finish_record();

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "shapescript/hover_facts.hpp"
 #include "shapescript/render.hpp"
+#include "shapescript/words.hpp"
 
 namespace shapescript {
 
@@ -27,17 +29,17 @@ public:
   }
 
   std::optional<hover_info> run() {
-    if (in_comment()) return std::nullopt;
-    const auto* use = program_.use_at(0, offset_);
-    if (use != nullptr && holds(use->where, offset_)) {
-      out_.where = use->where;
-      of_name(program_.names[use->name]);
-    }
-    const auto id = smallest();
-    if (id != expr_id::none && empty(out_.where)) of_expression(id);
+    auto id = find_meaning();
     if (empty(out_.where)) return std::nullopt;
+    // A file or type in an expression is no value of it.
+    if (id != expr_id::none && tree_.at(id).where.end != out_.where.end) id = expr_id::none;
     find_costs(id);
     return std::move(out_);
+  }
+
+  std::optional<hover_info> run_meaning() {
+    find_meaning();
+    return empty(out_.where) ? std::nullopt : std::optional{std::move(out_)};
   }
 
   std::optional<hover_info> run_line() {
@@ -109,6 +111,36 @@ private:
 
   // -- what it is --------------------------------------------------------------
 
+  // The expression that it is, if it is one.
+  expr_id find_meaning() {
+    if (in_comment()) return expr_id::none;
+    const auto* use = program_.use_at(0, offset_);
+    const auto id = smallest();
+    if (use != nullptr && holds(use->where, offset_)) {
+      out_.where = use->where;
+      of_name(program_.names[use->name]);
+      return id;
+    }
+    if (of_word()) return expr_id::none;
+    if (id != expr_id::none) of_expression(id);
+    return id;
+  }
+
+  bool of_word() {
+    const auto& own = *program_.modules[0];
+    const auto& all = own.program.tokens;
+    const auto next = std::partition_point(
+      all.begin(), all.end(), [this](const token& one) { return one.where.end <= offset_; });
+    if (next == all.end() || !holds(next->where, offset_)) return false;
+    const auto* word = word_at(own, static_cast<size_t>(next - all.begin()));
+    if (word == nullptr) return false;
+    out_.where = next->where;
+    out_.title = word->form;
+    out_.facts.emplace_back(word->text);
+    for (auto& one : device_facts(program_, next->where)) out_.facts.push_back(std::move(one));
+    return true;
+  }
+
   void add_sizes(const type& what) {
     for (const auto& one : what.axes) {
       const auto number = one.size.number();
@@ -134,11 +166,17 @@ private:
     return out;
   }
 
-  static std::string_view word_of(const name_info& what) {
+  std::string_view word_of(const name_info& what) const {
     switch (what.kind) {
       case name_kind::field:
         return "field ";
       case name_kind::member:
+        if (what.owner < program_.models.size())
+          for (const auto& one : program_.models[what.owner].members)
+            if (one.name == what.name)
+              return one.kind == member_kind::param    ? "param "
+                     : one.kind == member_kind::buffer ? "buffer "
+                                                       : "layer ";
         return "member ";
       case name_kind::parameter:
         return "parameter ";
@@ -148,6 +186,10 @@ private:
   }
 
   void of_name(const name_info& what) {
+    out_.facts = facts_of(program_, what);
+    if (what.kind != name_kind::local && what.kind != name_kind::parameter
+        && what.kind != name_kind::axis)
+      out_.comment = comment_of(program_, what);
     switch (what.kind) {
       case name_kind::dim: {
         const auto number = what.what.value ? what.what.value->number() : std::nullopt;
@@ -295,6 +337,10 @@ std::optional<hover_info> hover_at(const typed_tree& program, uint32_t offset,
   return hovering{program, offset, options}.run();
 }
 
+std::optional<hover_info> meaning_at(const typed_tree& program, uint32_t offset) {
+  return hovering{program, offset, {}}.run_meaning();
+}
+
 std::optional<hover_info> hover_line(const typed_tree& program, uint32_t offset,
                                      const cost_options& options) {
   return hovering{program, offset, options}.run_line();
@@ -303,6 +349,13 @@ std::optional<hover_info> hover_line(const typed_tree& program, uint32_t offset,
 std::string render_text(const hover_info& what) {
   auto out = what.title + "\n";
   if (!what.sizes.empty()) out += fmt::format("  where {}\n", fmt::join(what.sizes, ", "));
+  for (const auto& one : what.facts) out += fmt::format("  {}\n", one);
+  std::string_view comment = what.comment;
+  while (!comment.empty()) {
+    const auto line = comment.substr(0, comment.find('\n'));
+    out += fmt::format("  # {}\n", line);
+    comment.remove_prefix(std::min(line.size() + 1, comment.size()));
+  }
   if (!what.placement.empty()) out += fmt::format("  {}\n", what.placement);
   for (const auto& one : what.values)
     out += fmt::format("  {}: {}: {}\n", one.text, one.type, one.placement);
@@ -320,6 +373,12 @@ std::string render_json(const hover_info& what, const source& text) {
     R"({{"line":{},"col":{},"end_line":{},"end_col":{},"title":{},"sizes":[{}],"placement":{},)",
     begin.line, begin.column, end.line, end.column, json_text(what.title), sizes,
     what.placement.empty() ? "null" : json_text(what.placement));
+  if (!what.facts.empty()) {
+    std::string facts;
+    for (const auto& one : what.facts) facts += (facts.empty() ? "" : ",") + json_text(one);
+    out += fmt::format(R"("facts":[{}],)", facts);
+  }
+  if (!what.comment.empty()) out += fmt::format(R"("comment":{},)", json_text(what.comment));
   if (!what.values.empty()) {
     out += R"("values":[)";
     for (const auto& one : what.values)

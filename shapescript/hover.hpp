@@ -21,6 +21,8 @@ struct hover_info {
   span where;                      ///< the name or expression that it is about
   std::string title;               ///< `param w1: [D Hd]`, `value_and_grad(...): ([], Grad[Mlp])`
   std::vector<std::string> sizes;  ///< `D = 784`, of the axes of its type
+  std::vector<std::string> facts;  ///< what else there is to know, a sentence each
+  std::string comment;             ///< what the program itself says of it, above or beside it
   std::string placement;           ///< how the devices hold it; empty if no device does
   span line;                       ///< the statement around it; empty outside of functions
   std::vector<line_traffic> sent;  ///< what that statement makes the devices send each other
@@ -29,10 +31,13 @@ struct hover_info {
   std::vector<hover_value> values; ///< of the line, where a whole line is asked for
 };
 
-/// What stands at an offset of the program's own file: a name, else the smallest expression around
-/// it. Nothing in comments, keywords and between.
+/// What stands at an offset of the program's own file: a name, a word of the language, else the
+/// smallest expression around it. Nothing in comments and between.
 std::optional<hover_info> hover_at(const typed_tree& program, uint32_t offset,
                                    const cost_options& options = {});
+
+/// The same without what it costs and how the devices hold it: for programs with mistakes too.
+std::optional<hover_info> meaning_at(const typed_tree& program, uint32_t offset);
 
 /// What the line around an offset does: its statement with each value in it, or what its first name
 /// is. Nothing of lines without either.

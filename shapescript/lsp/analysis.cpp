@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "shapescript/lsp/lines.hpp"
+
 namespace shapescript::lsp {
 
 namespace {
@@ -13,41 +15,6 @@ int hex_digit(char c) noexcept {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
-}
-
-// Where the declaration that a place is in begins and the next one begins.
-span declaration_at(const view& of, uint32_t offset) {
-  const auto& t = of.program();
-  span out{0, static_cast<uint32_t>(of.text.text().size()) + 1};
-  const auto take = [&](uint32_t begin) {
-    if (begin <= offset)
-      out.begin = std::max(out.begin, begin);
-    else
-      out.end = std::min(out.end, begin);
-  };
-  for (const auto& [kind, index] : t.order) {
-    switch (kind) {
-      case decl_kind::devices:
-        take(t.devices[index].where.begin);
-        break;
-      case decl_kind::dim:
-        take(t.dim_decls[index].where.begin);
-        break;
-      case decl_kind::data:
-        take(t.data[index].where.begin);
-        break;
-      case decl_kind::model:
-        take(t.models[index].where.begin);
-        break;
-      case decl_kind::function:
-        take(t.functions[index].where.begin);
-        break;
-      case decl_kind::import:
-        take(t.imports[index].where.begin);
-        break;
-    }
-  }
-  return out;
 }
 
 } // namespace
@@ -103,44 +70,77 @@ span signature_of(const module_info& in, const function_decl& f) {
   return out;
 }
 
-uint32_t function_at(const view& of, uint32_t offset) {
-  const auto around = declaration_at(of, offset);
-  uint32_t best = no_index;
-  uint32_t best_begin = 0;
-  const auto& functions = of.all().functions;
-  for (uint32_t i = 0; i < functions.size(); ++i) {
-    const auto& f = functions[i];
-    if (f.module != 0) continue;
-    const auto begin = f.decl->where.begin;
-    if (begin > offset || begin < around.begin) continue;
-    if (best == no_index || begin > best_begin) {
-      best = i;
-      best_begin = begin;
-    }
+namespace {
+
+// The lines around a place by their first tokens.
+std::vector<size_t> lines_around(const view& of, uint32_t offset) {
+  auto out = headers_around(of, offset);
+  const auto line = line_before(of, offset);
+  if (!line.empty()) out.insert(out.begin(), line.first);
+  return out;
+}
+
+// Where the block ends that a line begins: at the next line that is indented no more.
+uint32_t block_end(const view& of, size_t first) {
+  const auto& all = of.file().program.tokens;
+  size_t depth = 0;
+  for (size_t i = first; i < all.size(); ++i) {
+    const auto kind = all[i].kind;
+    if (kind == token_kind::indent) ++depth;
+    if (kind == token_kind::dedent && depth > 0 && --depth == 0) return all[i].where.begin;
+    const bool next = kind == token_kind::newline && depth == 0 && i + 1 < all.size();
+    if (next && all[i + 1].kind != token_kind::indent) return all[i].where.end;
   }
-  return best;
+  return static_cast<uint32_t>(of.text.text().size()) + 1;
+}
+
+} // namespace
+
+uint32_t function_at(const view& of, uint32_t offset) {
+  const auto& functions = of.all().functions;
+  for (const auto first : lines_around(of, offset)) {
+    const auto begin = of.file().program.tokens[first].where.begin;
+    for (uint32_t i = 0; i < functions.size(); ++i)
+      if (functions[i].module == 0 && functions[i].decl->where.begin == begin) return i;
+  }
+  return no_index;
 }
 
 uint32_t model_at(const view& of, uint32_t offset) {
-  const auto around = declaration_at(of, offset);
   const auto& models = of.all().models;
-  for (uint32_t i = 0; i < models.size(); ++i)
-    if (models[i].decl != nullptr && models[i].module == 0
-        && models[i].decl->where.begin == around.begin && around.begin <= offset)
-      return i;
+  for (const auto first : lines_around(of, offset)) {
+    const auto begin = of.file().program.tokens[first].where.begin;
+    for (uint32_t i = 0; i < models.size(); ++i)
+      if (models[i].decl != nullptr && models[i].module == 0
+          && models[i].decl->where.begin == begin)
+        return i;
+  }
   return no_index;
 }
 
 std::vector<const name_info*> names_at(const view& of, uint32_t offset) {
-  const auto around = declaration_at(of, offset);
+  const auto& tokens = of.file().program.tokens;
+  const auto line = line_before(of, offset);
+  const auto line_begin = line.empty() ? offset : tokens[line.first].where.begin;
+  const auto around = lines_around(of, offset);
   const auto f = function_at(of, offset);
-  const auto begin = f == no_index ? offset : of.all().functions[f].decl->where.begin;
-  // A function ends where the next one of its model begins.
-  auto end = around.end;
-  for (const auto& other : of.all().functions)
-    if (other.module == 0 && other.decl->where.begin > offset)
-      end = std::min(end, other.decl->where.begin);
   const auto m = model_at(of, offset);
+  span body;
+  for (const auto first : around)
+    if (f != no_index && tokens[first].where.begin == of.all().functions[f].decl->where.begin)
+      body = {tokens[first].where.begin, block_end(of, first)};
+  const auto in_body = [&](const name_info& one) {
+    return body.begin <= one.declared.begin && one.declared.begin < body.end;
+  };
+  // A variable is known after the line that it is first assigned in; that of a loop, in the loop.
+  const auto is_known = [&](const name_info& one) {
+    if (one.kind == name_kind::parameter) return true;
+    const auto at = line_before(of, one.declared.end);
+    if (at.empty() || tokens[at.first].kind != token_kind::kw_for)
+      return one.declared.begin < line_begin;
+    return at.first != line.first
+           && std::find(around.begin(), around.end(), at.first) != around.end();
+  };
   std::vector<const name_info*> out;
   for (const auto& one : of.all().names) {
     if (one.module != 0 || one.name.empty()) continue;
@@ -151,14 +151,12 @@ std::vector<const name_info*> names_at(const view& of, uint32_t offset) {
         break;
       case name_kind::parameter:
       case name_kind::local:
-        if (one.declared.begin >= begin && one.declared.begin < end) out.push_back(&one);
+        if (in_body(one) && is_known(one)) out.push_back(&one);
         break;
       case name_kind::axis: {
-        const bool own = one.declared.begin >= begin && one.declared.begin < end;
-        // A model's sizes stand in its header.
-        const bool of_model = m != no_index && one.owner == m && one.declared.begin < begin
-                              && one.declared.begin >= around.begin;
-        if (own || of_model) out.push_back(&one);
+        const auto& dims = m == no_index ? std::vector<span>{} : of.all().models[m].decl->dims;
+        const bool of_model = std::find(dims.begin(), dims.end(), one.declared) != dims.end();
+        if (of_model || in_body(one)) out.push_back(&one);
         break;
       }
       default:

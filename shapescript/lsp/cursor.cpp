@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "shapescript/builtins.hpp"
+#include "shapescript/lsp/calls.hpp"
 
 namespace shapescript::lsp {
 
@@ -23,19 +23,17 @@ bool closes(token_kind kind) noexcept {
   return kind == token_kind::close_paren || kind == token_kind::close_bracket;
 }
 
-// The bracket that the one at `last` closes; nothing if there is none.
-std::optional<size_t> opening(const tokens& all, size_t last) {
-  size_t depth = 0;
-  for (size_t i = last + 1; i-- > 0;) {
-    if (is_structure(all[i].kind)) return std::nullopt;
-    if (closes(all[i].kind)) ++depth;
-    if (opens(all[i].kind) && --depth == 0) return i;
-  }
-  return std::nullopt;
+bool is_word(token_kind kind) noexcept {
+  return kind == token_kind::name || (kind >= token_kind::kw_fn && kind <= token_kind::kw_false);
 }
 
 type type_of_result(const view& of, const callee& what) {
-  return what.function == no_index ? type{} : of.all().functions[what.function].result;
+  if (what.function != no_index) return of.all().functions[what.function].result;
+  type out;
+  if (what.model == no_index) return out;
+  out.base = base_type::model;
+  out.declaration = what.model;
+  return out;
 }
 
 // The shortest expression that ends there and has a type.
@@ -85,13 +83,12 @@ std::optional<size_t> token_before(const view& of, uint32_t offset) {
   return std::nullopt;
 }
 
-std::optional<size_t> word_at(const view& of, uint32_t offset) {
+std::optional<size_t> word_token_at(const view& of, uint32_t offset) {
   const auto& all = of.file().program.tokens;
   const auto next = std::partition_point(all.begin(), all.end(),
                                          [&](const token& one) { return one.where.end < offset; });
   for (auto i = next; i != all.end() && i->where.begin <= offset; ++i)
-    if (i->kind == token_kind::name && i->where.end >= offset)
-      return static_cast<size_t>(i - all.begin());
+    if (is_word(i->kind) && i->where.end >= offset) return static_cast<size_t>(i - all.begin());
   return std::nullopt;
 }
 
@@ -107,25 +104,38 @@ type type_until(const view& of, size_t last) {
     return {};
   }
   if (!closes(all[last].kind)) return {};
-  const auto open = opening(all, last);
+  const auto open = opening_of(of, last);
   if (!open || *open == 0) return {};
   if (all[last].kind == token_kind::close_paren)
     return type_of_result(of, callee_at(of, *open - 1));
-  const auto base = type_until(of, *open - 1);
-  return is(base, base_type::layers) ? base.parts.at(0) : type{};
+  auto base = type_until(of, *open - 1);
+  if (is(base, base_type::layers)) return base.parts.at(0);
+  if (!is(base, base_type::record) || base.axes.empty()) return {};
+  base.axes.erase(base.axes.begin());
+  return base;
 }
 
 std::vector<inner_name> names_inside(const view& of, const type& what) {
   std::vector<inner_name> out;
   const auto& all = of.all();
+  const auto add = [&](std::string_view name, name_kind kind, const type& of_it,
+                       uint32_t declared) {
+    inner_name one;
+    one.name = name;
+    one.kind = kind;
+    one.what = of_it;
+    one.declared = declared;
+    out.push_back(std::move(one));
+  };
   switch (what.base) {
     case base_type::record: {
       const auto& record = all.records[what.declaration];
       for (size_t i = 0; i < record.fields.size(); ++i) {
         auto field = record.fields[i];
-        field.axes.insert(field.axes.begin(), what.axes.begin(), what.axes.end());
-        const auto& written = all.modules[record.module]->text;
-        out.push_back({written.text(record.decl->fields[i].name), name_kind::field, field});
+        if (!is_poison(field))
+          field.axes.insert(field.axes.begin(), what.axes.begin(), what.axes.end());
+        add(all.modules[record.module]->text.text(record.decl->fields[i].name), name_kind::field,
+            field, i < record.names.size() ? record.names[i] : no_index);
       }
       break;
     }
@@ -134,19 +144,21 @@ std::vector<inner_name> names_inside(const view& of, const type& what) {
       const auto& model = all.models[what.declaration];
       for (const auto& one : model.members)
         if (is(what, base_type::model) || one.kind == member_kind::param)
-          out.push_back({one.name, name_kind::member, one.what});
+          add(one.name, name_kind::member, one.what, one.name_at);
       if (!is(what, base_type::model)) break;
-      for (const auto& [name, index] : model.methods)
-        out.push_back({name, name_kind::method, all.functions[index].result, index});
+      for (const auto& [name, index] : model.methods) {
+        add(name, name_kind::method, all.functions[index].result, all.functions[index].name_at);
+        out.back().function = index;
+      }
       break;
     }
     case base_type::module: {
       if (what.declaration >= all.modules.size()) break;
       for (const auto& [name, one] : all.modules[what.declaration]->names) {
         if (one.name == no_index) continue;
-        const auto& info = all.names[one.name];
-        const auto f = one.kind == entity::function ? one.index : no_index;
-        out.push_back({name, info.kind, info.what, f});
+        add(name, all.names[one.name].kind, all.names[one.name].what, one.name);
+        if (one.kind == entity::function) out.back().function = one.index;
+        if (one.kind == entity::model) out.back().model = one.index;
       }
       break;
     }
@@ -156,66 +168,33 @@ std::vector<inner_name> names_inside(const view& of, const type& what) {
   return out;
 }
 
-callee callee_at(const view& of, size_t token) {
-  callee out;
+std::optional<size_t> opening_of(const view& of, size_t last) {
   const auto& all = of.file().program.tokens;
-  if (all[token].kind != token_kind::name) return out;
-  const auto name = of.at(all[token].where);
-  if (token >= 2 && all[token - 1].kind == token_kind::dot) {
-    for (const auto& one : names_inside(of, type_until(of, token - 2))) {
-      if (one.name != name) continue;
-      out.function = one.function;
-      out.method = one.kind == name_kind::method;
-    }
-    return out;
-  }
-  const auto place = of.file().names.find(name);
-  if (place != of.file().names.end()) {
-    if (place->second.kind == entity::function) out.function = place->second.index;
-    return out;
-  }
-  out.known = find_builtin(name);
-  return out;
-}
-
-std::optional<call_around> call_at(const view& of, uint32_t offset) {
-  const auto& all = of.file().program.tokens;
-  call_around out;
   size_t depth = 0;
-  bool here = true; // still in the argument at hand
-  const auto last = token_before(of, offset);
-  if (!last) return std::nullopt;
-  for (size_t i = *last + 1; i-- > 0;) {
-    const auto kind = all[i].kind;
-    if (is_structure(kind)) return std::nullopt; // the line's begin
-    if (closes(kind)) ++depth;
-    if (depth == 0 && kind == token_kind::comma) {
-      ++out.argument;
-      here = false;
-    }
-    if (depth == 0 && here && kind == token_kind::assign && i > 0
-        && all[i - 1].kind == token_kind::name)
-      out.named = of.at(all[i - 1].where);
-    if (!opens(kind)) continue;
-    if (depth > 0) {
-      --depth;
-      continue;
-    }
-    if (kind == token_kind::open_bracket) {
-      out.argument = 0; // a list or index inside the call
-      here = true;
-      out.named = {};
-      continue;
-    }
-    if (i == 0 || all[i - 1].kind != token_kind::name) return std::nullopt;
-    out.name = i - 1;
-    auto first = i - 1;
-    while (first >= 2 && all[first - 1].kind == token_kind::dot) first -= 2;
-    out.piped = first > 0 && all[first - 1].kind == token_kind::pipe;
-    if (first > 0 && all[first - 1].kind == token_kind::kw_fn) return std::nullopt;
-    return out;
+  for (size_t i = last + 1; i-- > 0;) {
+    if (is_structure(all[i].kind)) return std::nullopt;
+    if (closes(all[i].kind)) ++depth;
+    if (opens(all[i].kind) && --depth == 0) return i;
   }
   return std::nullopt;
+}
+
+size_t begin_of(const view& of, size_t last) {
+  const auto& all = of.file().program.tokens;
+  auto at = last;
+  while (true) {
+    if (closes(all[at].kind)) {
+      const auto open = opening_of(of, at);
+      const bool follows =
+        open && *open > 0
+        && (all[*open - 1].kind == token_kind::name || closes(all[*open - 1].kind));
+      if (!follows) return open.value_or(at);
+      at = *open - 1;
+      continue;
+    }
+    if (at < 2 || all[at - 1].kind != token_kind::dot) return at;
+    at -= 2;
+  }
 }
 
 } // namespace shapescript::lsp

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string_view>
 
-#include "shapescript/builtins.hpp"
 #include "shapescript/lsp/analysis.hpp"
 
 namespace shapescript::lsp {
@@ -12,8 +11,8 @@ namespace shapescript::lsp {
 /// block's end; nothing at the start.
 std::optional<size_t> token_before(const view& of, uint32_t offset);
 
-/// The token that a place is in or at the end of, if it is a word.
-std::optional<size_t> word_at(const view& of, uint32_t offset);
+/// The token that a place is in or at the end of, if it is a word: a name or a keyword.
+std::optional<size_t> word_token_at(const view& of, uint32_t offset);
 
 /// The type of the postfix expression that ends with a token, also where the line around it can't
 /// be read: names, fields, calls and indices. Poison if it is not known.
@@ -25,24 +24,15 @@ struct inner_name {
   name_kind kind = name_kind::member;
   type what;
   uint32_t function = no_index; ///< of a method or function
+  uint32_t model = no_index;    ///< of a model of another file
+  uint32_t declared = no_index; ///< its place in `typed_tree::names`
 };
 std::vector<inner_name> names_inside(const view& of, const type& what);
 
-/// The function that a word at a token calls.
-struct callee {
-  const builtin* known = nullptr;
-  uint32_t function = no_index; ///< the program's own
-  bool method = false;          ///< called with its model before the dot
-};
-callee callee_at(const view& of, size_t token);
+/// The bracket that the one at a token closes; nothing if there is none in its line.
+std::optional<size_t> opening_of(const view& of, size_t last);
 
-/// The call whose parentheses are around a place.
-struct call_around {
-  size_t name = 0;        ///< the token before the parenthesis
-  size_t argument = 0;    ///< counted from 0
-  std::string_view named; ///< the name that the argument at hand is given by
-  bool piped = false;     ///< its first argument comes by `|>`
-};
-std::optional<call_around> call_at(const view& of, uint32_t offset);
+/// The first token of the postfix expression that ends with a token: of `m.a[0]` the `m`.
+size_t begin_of(const view& of, size_t last);
 
 } // namespace shapescript::lsp

@@ -33,7 +33,8 @@ json::object capabilities(encoding unit) {
   out["documentSymbolProvider"] = true;
   out["workspaceSymbolProvider"] = true;
   out["foldingRangeProvider"] = true;
-  out["completionProvider"] = {{"triggerCharacters", json::array{".", "=", "["}}};
+  out["completionProvider"] = {{"triggerCharacters", json::array{".", "=", "[", " "}},
+                               {"resolveProvider", true}};
   out["definitionProvider"] = true;
   out["documentHighlightProvider"] = true;
   out["hoverProvider"] = true;

@@ -56,8 +56,8 @@ struct rename_edit {
   span where;
 };
 
-/// Where a name is written in all open files; a refusal if it is declared in one that is not open.
-std::variant<std::vector<rename_edit>, refusal> rename_edits(const view& of, uint32_t name);
+/// Where a name is written in the files that `of.open` shows.
+std::vector<rename_edit> rename_edits(const view& of, uint32_t name);
 
 /// The word of a name's kind and what a person wants to know of it, as ShapeScript text:
 /// `dim D = 784`, `batch: [b] Digit`, `fn loss(m: Mlp) -> [] NonNeg`.
@@ -81,6 +81,7 @@ outcome references(const view& of, const json::value& params);
 outcome rename(const view& of, const json::value& params);
 outcome semantic_tokens(const view& of, const json::value& params);
 outcome semantic_tokens_in(const view& of, const json::value& params);
+outcome resolved_completion(const view& of, const json::value& item);
 outcome signature_help(const view& of, const json::value& params);
 
 /// The kinds and marks of semantic tokens, by their numbers.

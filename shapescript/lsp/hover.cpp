@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "shapescript/builtin_docs.hpp"
 #include "shapescript/hover.hpp"
-#include "shapescript/lsp/builtin_docs.hpp"
+#include "shapescript/lsp/calls.hpp"
 #include "shapescript/lsp/cursor.hpp"
 #include "shapescript/lsp/features.hpp"
+#include "shapescript/words.hpp"
 
 namespace shapescript::lsp {
 
@@ -68,23 +70,43 @@ std::string sizes_of(const type& what) {
 }
 
 // How the devices hold what stands at a place, and what its line makes them send each other.
-std::string communication(const view& of, uint32_t offset) {
-  if (of.known.has_errors()) return {};
-  const auto found = hover_at(of.all(), offset);
-  if (!found) return {};
+std::string communication(const hover_info& found) {
   std::string out;
-  if (!found->placement.empty()) out += "\n\n" + found->placement;
-  if (!found->sent.empty()) out += "\n";
-  for (const auto& one : found->sent) out += "\n- " + shapescript::describe(one);
-  if (!found->unknown.empty()) out += "\n\n" + found->unknown;
+  if (!found.placement.empty()) out += "\n\n" + found.placement;
+  if (!found.sent.empty()) out += "\n";
+  for (const auto& one : found.sent) out += "\n- " + shapescript::describe(one);
+  if (!found.unknown.empty()) out += "\n\n" + found.unknown;
   return out;
 }
 
-json::value shown(const view& of, uint32_t offset, span where, std::string_view code,
-                  const std::string& text) {
+// What a wrong program sends is not known.
+std::optional<hover_info> found_at(const view& of, uint32_t offset) {
+  return of.known.has_errors() ? meaning_at(of.all(), offset) : hover_at(of.all(), offset);
+}
+
+// What is called where a token names an argument.
+std::optional<call_signature> signature_naming(const view& of, size_t word) {
+  const auto& all = of.file().program.tokens;
+  if (word + 1 >= all.size() || all[word + 1].kind != token_kind::assign) return std::nullopt;
+  const auto call = call_at(of, all[word + 1].where.end);
+  if (!call || call->named.empty()) return std::nullopt;
+  auto found = signatures_of(of, *call);
+  if (found.empty()) return std::nullopt;
+  return std::move(found.front());
+}
+
+json::value shown(const view& of, span where, std::string_view code, const std::string& text,
+                  const std::optional<hover_info>& found) {
   auto value = fmt::format("```shapescript\n{}\n```", code);
-  if (!text.empty()) value += "\n\n" + text;
-  value += communication(of, offset);
+  const auto add = [&](std::string_view part) {
+    if (!part.empty()) value += fmt::format("\n\n{}", part);
+  };
+  add(text);
+  if (found) {
+    add(fmt::format("{}", fmt::join(found->facts, "  \n")));
+    add(found->comment);
+    value += communication(*found);
+  }
   return json::object{{"contents", {{"kind", "markdown"}, {"value", value}}},
                       {"range", to_json(of.range_of(where))}};
 }
@@ -138,6 +160,7 @@ outcome hover(const view& of, const json::value& params) {
   const auto place = offset_of(of, params);
   if (const auto* refused = std::get_if<refusal>(&place)) return *refused;
   const auto offset = std::get<uint32_t>(place);
+  auto found = found_at(of, offset);
   if (const auto* use = of.all().use_at(0, offset)) {
     const auto& name = of.all().names[use->name];
     const auto* here = type_at(of, use->where);
@@ -150,18 +173,25 @@ outcome hover(const view& of, const json::value& params) {
     if (name.kind == name_kind::dim)
       if (const auto value = name.what.value ? name.what.value->number() : std::nullopt)
         text = fmt::format("`{}` is {}", name.name, *value);
-    return shown(of, offset, use->where, code, text);
+    // At the end of a name nothing stands there any more, though the editor means the name.
+    if (!found || !(found->where == use->where)) found = found_at(of, use->where.begin);
+    return shown(of, use->where, code, text, found);
   }
-  if (const auto word = word_at(of, offset)) {
+  if (const auto word = word_token_at(of, offset)) {
     const auto where = of.file().program.tokens[*word].where;
+    if (!found || !(found->where == where)) found = found_at(of, where.begin);
+    const auto* own = word_at(of.file(), *word);
+    if (own != nullptr) return shown(of, where, own->form, {}, found);
+    if (const auto signature = signature_naming(of, *word))
+      return shown(of, where, signature->label, signature->documentation, found);
     if (const auto called = callee_at(of, *word); called.known != nullptr)
-      return shown(of, offset, where, signature_of(*called.known),
-                   std::string{documentation_of(called.known->name)});
+      return shown(of, where, signature_of(*called.known),
+                   std::string{documentation_of(called.known->name)}, found);
   }
   type what;
   const auto where = expression_at(of, offset, what);
   if (!where) return json::value(nullptr);
-  return shown(of, offset, *where, of.all().show(what), sizes_of(what));
+  return shown(of, *where, of.all().show(what), sizes_of(what), found);
 }
 
 } // namespace shapescript::lsp

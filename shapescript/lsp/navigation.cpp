@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "shapescript/lsp/beside.hpp"
 #include "shapescript/lsp/features.hpp"
 
 namespace shapescript::lsp {
@@ -73,6 +74,13 @@ outcome definition(const view& of, const json::value& params) {
   if (use == nullptr) return json::value(nullptr);
   const auto& what = of.all().names[use->name];
   if (what.declared == span{}) return json::value(nullptr);
+  if (what.kind == name_kind::file) {
+    // The name of a file leads into it.
+    const auto& names = of.all().modules[what.module]->names;
+    const auto place = names.find(what.name);
+    if (place != names.end() && place->second.index < of.all().modules.size())
+      return location(of, place->second.index, {0, 0});
+  }
   return location(of, what.module, what.declared);
 }
 
@@ -83,8 +91,12 @@ outcome references(const view& of, const json::value& params) {
   if (use == nullptr) return json::value(nullptr);
   const auto* context = member(params, "context");
   const bool with_declaration = context != nullptr && flag_member(*context, "includeDeclaration");
+  const auto& what = of.all().names[use->name];
+  const auto beside = files_with(of, what.name, path_in(of, what.module));
+  auto everywhere = of;
+  everywhere.open = beside.all;
   json::array out;
-  for (const auto& [in, place] : places_of(of, use->name)) {
+  for (const auto& [in, place] : places_of(everywhere, use->name)) {
     if (place.declares && !with_declaration) continue;
     out.push_back(json::object{{"uri", in->uri}, {"range", to_json(in->range_of(place.where))}});
   }
@@ -105,14 +117,8 @@ outcome highlights(const view& of, const json::value& params) {
   return json::value(std::move(out));
 }
 
-std::variant<std::vector<rename_edit>, refusal> rename_edits(const view& of, uint32_t name) {
+std::vector<rename_edit> rename_edits(const view& of, uint32_t name) {
   const auto& what = of.all().names[name];
-  const auto path = path_in(of, what.module);
-  const bool is_open = std::any_of(of.open.begin(), of.open.end(),
-                                   [&](const view& x) { return path_of(x.uri) == path; });
-  if (what.module != 0 && !is_open)
-    return refusal{request_failed, "`" + what.name + "` is declared in " + path
-                                     + ", which is not open: open it to rename it there too"};
   std::vector<rename_edit> out;
   for (const auto& [in, place] : places_of(of, name)) {
     // Where the word differs the place is not the name's own: an import under another name.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "shapescript/lexical.hpp"
+#include "shapescript/lsp/beside.hpp"
 #include "shapescript/lsp/features.hpp"
 
 namespace shapescript::lsp {
@@ -74,6 +75,18 @@ std::string harm_of(const view& of, const std::vector<span>& places, std::string
   return own > places.size() ? fmt::format("another `{}` would be the same", fresh) : std::string{};
 }
 
+// The file, of those that know the file at `path`, whose unread parts the name may stand in.
+std::string unreadable(const view& of, const std::string& name, const std::string& path) {
+  for (const auto& other : of.open) {
+    const auto& modules = other.all().modules;
+    const auto is_it = [&](const auto& one) { return one->text.name() == path; };
+    if (std::none_of(modules.begin(), modules.end(), is_it)) continue;
+    for (const auto& one : modules)
+      if (one->doubtful.contains(name)) return one->text.name();
+  }
+  return {};
+}
+
 } // namespace
 
 outcome prepare_rename(const view& of, const json::value& params) {
@@ -94,31 +107,29 @@ outcome rename(const view& of, const json::value& params) {
   const auto found = renamed_use(of, params);
   if (const auto* refused = std::get_if<refusal>(&found)) return *refused;
   const auto* use = std::get<const name_use*>(found);
-  const std::string old = of.all().names[use->name].name;
-  const auto edits = rename_edits(of, use->name);
-  if (const auto* refused = std::get_if<refusal>(&edits)) return *refused;
-  for (const auto& other : of.all().modules)
-    if (other->doubtful.contains(old))
-      return refusal{
-        request_failed,
-        fmt::format("`{}` can't be renamed: it also stands in a part of `{}` that can't "
-                    "be read yet",
-                    old, other->text.name())};
+  const auto& what = of.all().names[use->name];
+  const std::string old = what.name;
+  const auto path = of.all().modules[what.module]->text.name();
+  const auto beside = files_with(of, old, path);
+  auto all = of;
+  all.open = beside.all;
+  if (const auto where = unreadable(all, old, path); !where.empty())
+    return refusal{request_failed,
+                   fmt::format("`{}` can't be renamed: it also stands in a part of `{}` that can't "
+                               "be read yet",
+                               old, where)};
   std::map<const view*, std::vector<span>> by_file;
-  for (const auto& one : std::get<std::vector<rename_edit>>(edits))
-    by_file[one.in].push_back(one.where);
+  for (const auto& one : rename_edits(all, use->name)) by_file[one.in].push_back(one.where);
   std::map<std::string, std::string> texts; // of the files as they will be
   for (auto& [in, places] : by_file) {
     std::sort(places.begin(), places.end(), [](span x, span y) { return x.begin < y.begin; });
     texts[path_of(in->uri)] = applied(*in, places, *fresh);
   }
-  const auto load = [&](const std::string& path) -> moxzi::result<source> {
-    if (const auto place = texts.find(path); place != texts.end())
-      return source{path, place->second};
-    for (const auto& other : of.open)
-      for (const auto& one : other.all().modules)
-        if (one->text.name() == path) return one->text;
-    return moxzi::fail(moxzi::base_errc::io, "{}: not read", path);
+  const auto load = [&](const std::string& file) -> moxzi::result<source> {
+    if (const auto place = texts.find(file); place != texts.end())
+      return source{file, place->second};
+    if (of.around != nullptr) return of.around->load(file);
+    return moxzi::fail(moxzi::base_errc::io, "{}: not read", file);
   };
   json::object changes;
   for (const auto& [in, places] : by_file) {
@@ -126,7 +137,8 @@ outcome rename(const view& of, const json::value& params) {
       const auto harm = harm_of(*in, places, old, *fresh, load);
       if (!harm.empty())
         return refusal{request_failed,
-                       fmt::format("`{}` can't be renamed to `{}`: {}", old, *fresh, harm)};
+                       fmt::format("`{}` can't be renamed to `{}`: {}{}", old, *fresh, harm,
+                                   in->uri == of.uri ? "" : " in " + path_of(in->uri))};
     }
     json::array list;
     for (const auto where : places)

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <map>
 
 #include "shapescript/builtins.hpp"
 #include "shapescript/lsp/cursor.hpp"
 #include "shapescript/lsp/features.hpp"
+#include "shapescript/words.hpp"
 
 namespace shapescript::lsp {
 
@@ -25,12 +27,15 @@ enum class kind : uint8_t {
   variable,
   property,
   module,
-  type
+  type,
+  device,
+  modifier
 };
 
 constexpr std::string_view kind_names[] = {
-  "keyword", "number",   "string", "comment",   "operator", "enumMember", "axis",      "struct",
-  "class",   "function", "method", "parameter", "variable", "property",   "namespace", "type"};
+  "keyword",  "number",   "string",    "comment",  "operator", "enumMember",
+  "axis",     "struct",   "class",     "function", "method",   "parameter",
+  "variable", "property", "namespace", "type",     "device",   "modifier"};
 
 enum mark : uint32_t { declares = 1, library = 2, writes = 4 };
 constexpr std::string_view mark_names[] = {"declaration", "defaultLibrary", "modification"};
@@ -69,77 +74,142 @@ kind kind_of(name_kind what) {
   return kind::variable;
 }
 
-// The words that are keywords only at their place.
-std::vector<span> contextual_words(const view& of) {
-  const auto& t = of.program();
-  std::vector<span> out;
-  const auto word = [&](uint32_t begin, std::string_view text) {
-    if (of.at({begin, begin + static_cast<uint32_t>(text.size())}) == text)
-      out.push_back({begin, begin + static_cast<uint32_t>(text.size())});
-  };
-  for (const auto& one : t.devices) {
-    word(one.where.begin, "devices");
-    for (const auto& option : one.options) out.push_back(option.word);
+kind kind_of(word_role what) {
+  switch (what) {
+    case word_role::option:
+      return kind::modifier;
+    case word_role::device:
+      return kind::device;
+    case word_role::layer:
+      return kind::model;
+    case word_role::constant:
+      return kind::variable;
+    default:
+      return names_type(what) ? kind::type : kind::keyword;
   }
-  for (const auto& one : t.dim_decls) word(one.where.begin, "dim");
-  for (const auto& one : t.data) word(one.where.begin, "data");
-  for (const auto& one : t.models) word(one.where.begin, "model");
-  for (const auto& one : t.imports) word(one.where.begin, "import");
-  for (const auto& one : t.functions)
-    if (one.is_extern) word(one.where.begin, "extern");
-  std::sort(out.begin(), out.end(), [](span x, span y) { return x.begin < y.begin; });
-  return out;
 }
 
-std::optional<colored> color_of(const view& of, const token& one, size_t at,
-                                const std::vector<span>& words) {
-  const auto value = static_cast<uint8_t>(one.kind);
-  switch (one.kind) {
-    case token_kind::integer:
-    case token_kind::decimal:
-      return colored{one.where, kind::number};
-    case token_kind::string:
-      return colored{one.where, kind::string};
-    case token_kind::name: {
-      const auto place =
-        std::lower_bound(words.begin(), words.end(), one.where.begin,
-                         [](span word, uint32_t begin) { return word.begin < begin; });
-      if (place != words.end() && *place == one.where) return colored{one.where, kind::keyword};
-      const auto* use = of.all().use_at(0, one.where.begin);
-      if (use != nullptr && use->where == one.where)
-        return colored{one.where, kind_of(of.all().names[use->name].kind),
-                       (use->declares ? declares : 0u) | (use->writes ? writes : 0u)};
-      const auto name = of.at(one.where);
-      const auto& tokens = of.file().program.tokens;
-      const bool inner = at > 0 && tokens[at - 1].kind == token_kind::dot;
-      const bool named = at + 1 < tokens.size() && tokens[at + 1].kind == token_kind::assign;
-      if (!inner && !named && find_builtin(name) != nullptr)
-        return colored{one.where, kind::function, library};
-      const bool is_type =
-        name == "int" || name == "float" || name == "str" || dtype_named(name).has_value();
-      if (!inner && is_type) return colored{one.where, kind::type, library};
-      return std::nullopt;
-    }
-    default:
-      if (value >= static_cast<uint8_t>(token_kind::kw_fn)
-          && value <= static_cast<uint8_t>(token_kind::kw_false))
-        return colored{one.where, kind::keyword};
-      if (value >= static_cast<uint8_t>(token_kind::ellipsis)
-          && value <= static_cast<uint8_t>(token_kind::bang))
-        return colored{one.where, kind::operator_};
-      return std::nullopt;
-  }
+bool is_variable(name_kind what) {
+  return what == name_kind::local || what == name_kind::parameter || what == name_kind::axis;
 }
+
+// Tells what names are, also in lines that can't be read: those have no uses.
+class painter {
+public:
+  explicit painter(const view& of) : of_(of), tokens_(of.file().program.tokens) {
+    for (const auto& one : of.program().functions) begins_.push_back(one.where.begin);
+    std::sort(begins_.begin(), begins_.end());
+    for (const auto& one : of.all().names)
+      if (one.module == 0 && is_variable(one.kind)) variables_[one.name].push_back(&one);
+  }
+
+  std::optional<colored> color_of(size_t at) {
+    const auto& one = tokens_[at];
+    if (one.kind == token_kind::open_paren || one.kind == token_kind::open_bracket)
+      open_.push_back(at);
+    if ((one.kind == token_kind::close_paren || one.kind == token_kind::close_bracket)
+        && !open_.empty())
+      open_.pop_back();
+    if (one.kind == token_kind::newline) open_.clear();
+    switch (one.kind) {
+      case token_kind::integer:
+      case token_kind::decimal:
+        return colored{one.where, kind::number};
+      case token_kind::string:
+        return colored{one.where, kind::string};
+      case token_kind::name:
+        return color_of_name(at);
+      default:
+        break;
+    }
+    if (one.kind >= token_kind::kw_fn && one.kind <= token_kind::kw_false)
+      return colored{one.where, kind::keyword};
+    if (one.kind >= token_kind::ellipsis && one.kind <= token_kind::bang)
+      return colored{one.where, kind::operator_};
+    return std::nullopt;
+  }
+
+private:
+  token_kind beside(size_t at, int step) const {
+    const auto place = static_cast<int64_t>(at) + step;
+    const bool inside = place >= 0 && place < static_cast<int64_t>(tokens_.size());
+    return inside ? tokens_[static_cast<size_t>(place)].kind : token_kind::end;
+  }
+
+  std::optional<colored> color_of_name(size_t at) const {
+    const auto where = tokens_[at].where;
+    const auto* use = of_.all().use_at(0, where.begin);
+    if (use != nullptr && use->where == where)
+      return colored{where, kind_of(of_.all().names[use->name].kind),
+                     (use->declares ? declares : 0u) | (use->writes ? writes : 0u)};
+    const auto* word = word_at(of_.file(), at);
+    const bool own =
+      word != nullptr && (names_type(word->role) || word->role == word_role::constant);
+    if (word != nullptr && !own) return colored{where, kind_of(word->role)};
+    const bool called = beside(at, 1) == token_kind::open_paren;
+    if (beside(at, -1) == token_kind::dot)
+      return colored{where, called ? kind::function : kind::property};
+    if (beside(at, -1) == token_kind::kw_fn) return colored{where, kind::function, declares};
+    const bool named = beside(at, 1) == token_kind::assign || beside(at, 1) == token_kind::colon;
+    if (!open_.empty() && named) return colored{where, kind::parameter};
+    if (const auto known = kind_by_name(where)) return colored{where, *known};
+    if (is_axis(at)) return colored{where, kind::axis};
+    if (own) return colored{where, kind_of(word->role), library};
+    if (find_builtin(of_.at(where)) != nullptr) return colored{where, kind::function, library};
+    return std::nullopt;
+  }
+
+  // A small name in a pattern, or in the brackets of a type.
+  bool is_axis(size_t at) const {
+    const char c = of_.at(tokens_[at].where).front();
+    if (open_.empty() || !(c == '_' || (c >= 'a' && c <= 'z'))) return false;
+    const auto open = open_.back();
+    if (tokens_[open].kind == token_kind::open_paren) return tokens_[open].arrow_inside;
+    switch (beside(open, -1)) {
+      case token_kind::colon:
+      case token_kind::arrow:
+      case token_kind::kw_as:
+        return true;
+      case token_kind::name: {
+        const auto* word = find_word(of_.at(tokens_[open - 1].where));
+        return word != nullptr && word->role == word_role::refinement;
+      }
+      default:
+        return false;
+    }
+  }
+
+  // What the file declares by this name, or the function around the place.
+  std::optional<kind> kind_by_name(span where) const {
+    const auto name = of_.at(where);
+    const auto function = std::upper_bound(begins_.begin(), begins_.end(), where.begin);
+    const auto begin = function == begins_.begin() ? 0 : *std::prev(function);
+    const auto end = function == begins_.end() ? UINT32_MAX : *function;
+    if (const auto place = variables_.find(name); place != variables_.end())
+      for (const auto* one : place->second)
+        if (begin <= one->declared.begin && one->declared.begin < end) return kind_of(one->kind);
+    const auto place = of_.file().names.find(name);
+    if (place == of_.file().names.end() || place->second.name == no_index) return std::nullopt;
+    return kind_of(of_.all().names[place->second.name].kind);
+  }
+
+  const view& of_;
+  const std::vector<token>& tokens_;
+  std::vector<uint32_t> begins_; // of functions
+  std::map<std::string_view, std::vector<const name_info*>> variables_;
+  std::vector<size_t> open_; // brackets
+};
 
 json::value encoded(const view& of, span within) {
-  const auto words = contextual_words(of);
+  painter colors{of};
   std::vector<colored> all;
   const auto& program = of.file().program;
   for (size_t i = 0; i < program.tokens.size(); ++i) {
     const auto where = program.tokens[i].where;
+    const auto one = colors.color_of(i);
     if (where.end <= within.begin || where.begin >= within.end || where.begin == where.end)
       continue;
-    if (const auto one = color_of(of, program.tokens[i], i, words)) all.push_back(*one);
+    if (one) all.push_back(*one);
   }
   for (const auto& one : program.comments)
     if (one.where.end > within.begin && one.where.begin < within.end)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "shapescript/explain.hpp"
+#include "shapescript/lsp/beside.hpp"
 
 namespace shapescript::lsp {
 
@@ -39,10 +40,58 @@ encoding chosen_unit(const json::value& params) {
   return has("utf-32") && !has("utf-16") ? encoding::utf32 : encoding::utf16;
 }
 
+// Whether the client says that it can do something: a path of names below `capabilities`.
+bool can(const json::value& params, std::initializer_list<std::string_view> path) {
+  const auto* at = member(params, "capabilities");
+  for (const auto name : path) at = at == nullptr ? nullptr : member(*at, name);
+  const auto* flag = at == nullptr ? nullptr : at->if_bool();
+  return flag != nullptr && *flag;
+}
+
+// Whether the client asks for a completion's property later.
+bool resolves(const json::value& params, std::string_view property) {
+  const auto* at = member(params, "capabilities");
+  for (const auto* name :
+       {"textDocument", "completion", "completionItem", "resolveSupport", "properties"})
+    at = at == nullptr ? nullptr : member(*at, name);
+  const auto* list = at == nullptr ? nullptr : at->if_array();
+  return list != nullptr && std::any_of(list->begin(), list->end(), [&](const json::value& one) {
+           return one.is_string() && view_of(one.get_string()) == property;
+         });
+}
+
+abilities abilities_of(const json::value& params) {
+  abilities out;
+  out.snippets = can(params, {"textDocument", "completion", "completionItem", "snippetSupport"});
+  out.insert_replace =
+    can(params, {"textDocument", "completion", "completionItem", "insertReplaceSupport"});
+  out.lazy_documentation = resolves(params, "documentation");
+  out.label_places = can(params, {"textDocument", "signatureHelp", "signatureInformation",
+                                  "parameterInformation", "labelOffsetSupport"});
+  return out;
+}
+
+// The folders that the client works in.
+std::vector<std::string> roots_of(const json::value& params) {
+  std::vector<std::string> out;
+  const auto add = [&](std::optional<std::string_view> uri) {
+    if (!uri) return;
+    auto path = path_of(*uri);
+    while (path.size() > 1 && path.back() == '/') path.pop_back();
+    out.push_back(std::move(path));
+  };
+  const auto* folders = member(params, "workspaceFolders");
+  if (folders != nullptr && folders->is_array())
+    for (const auto& one : folders->get_array()) add(text_member(one, "uri"));
+  if (out.empty()) add(text_member(params, "rootUri"));
+  return out;
+}
+
 } // namespace
 
-server::server(program_loader load) : load_(std::move(load)) {
-  // nop
+server::server(program_loader load, folder_lister list) : load_(std::move(load)) {
+  around_.load = [this](const std::string& path) { return this->load(path); };
+  around_.list_folder = std::move(list);
 }
 
 std::vector<std::string> server::take_output() {
@@ -137,6 +186,7 @@ outcome server::request(std::string_view method, const json::value& params) {
     return json::value(nullptr);
   }
   if (method == "workspace/symbol") return workspace_symbols(params);
+  if (method == "completionItem/resolve") return resolve_completion(params);
   if (method == "shapescript/explain") {
     const auto code = text_member(params, "code");
     const auto page = code ? explanation(*code) : std::nullopt;
@@ -152,6 +202,8 @@ outcome server::initialize(const json::value& params) {
   if (initialized_) return refusal{invalid_request, "`initialize` comes once"};
   initialized_ = true;
   unit_ = chosen_unit(params);
+  around_.able = abilities_of(params);
+  around_.roots = roots_of(params);
   json::object out;
   out["capabilities"] = capabilities(unit_);
   out["serverInfo"] = {{"name", "shapescript"}};
@@ -174,9 +226,25 @@ outcome server::ask(const feature& what, const json::value& params) {
 outcome server::workspace_symbols(const json::value& params) {
   const auto query = text_member(params, "query");
   if (!query) return refusal{invalid_params, "`query` is no text"};
+  const auto open = views();
   json::array out;
-  for (const auto& one : views()) find_symbols(one, *query, out);
+  if (open.empty()) return json::value(std::move(out));
+  auto first = open.front();
+  first.open = open;
+  const auto beside = files_of_workspace(first);
+  for (const auto& one : beside.all) find_symbols(one, *query, out);
   return json::value(std::move(out));
+}
+
+// An item of a file that is no longer open is as it was.
+outcome server::resolve_completion(const json::value& item) {
+  const auto* data = member(item, "data");
+  const auto uri = data == nullptr ? std::nullopt : text_member(*data, "uri");
+  if (uri)
+    for (const auto& one : views())
+      if (one.uri == *uri) return resolved_completion(one, item);
+  if (!item.is_object()) return refusal{invalid_params, "a completion is an object"};
+  return item;
 }
 
 // -- documents -----------------------------------------------------------------
@@ -246,7 +314,8 @@ void server::close(const json::value& params) {
 // What is known of a file, and of those that import anything, is out of date.
 void server::changed(const std::string& uri) {
   for (auto& [other, file] : files_) {
-    const bool imports = file.known.program != nullptr && file.known.program->modules.size() > 1;
+    const bool imports = file.known.program != nullptr
+                         && !file.known.program->modules.front()->program.program.imports.empty();
     if (other != uri && !imports) continue;
     file.current = false;
     unpublished_.insert(other);
@@ -258,8 +327,8 @@ void server::publish_one() {
   unpublished_.erase(unpublished_.begin());
   auto& file = files_.at(uri);
   analyze_file(uri, file);
-  json::object params{{"uri", uri},
-                      {"diagnostics", diagnostics({uri, file.text, file.known, unit_})}};
+  json::object params{
+    {"uri", uri}, {"diagnostics", diagnostics({uri, file.text, file.known, unit_, {}, &around_})}};
   if (file.version.is_number()) params["version"] = file.version;
   notify("textDocument/publishDiagnostics", std::move(params));
 }
@@ -275,7 +344,7 @@ std::vector<view> server::views() {
   std::vector<view> out;
   for (auto& [uri, file] : files_) {
     analyze_file(uri, file);
-    out.push_back({uri, file.text, file.known, unit_});
+    out.push_back({uri, file.text, file.known, unit_, {}, &around_});
   }
   return out;
 }

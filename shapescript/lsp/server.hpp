@@ -16,8 +16,10 @@ namespace shapescript::lsp {
 /// nothing else waits. No body ends it.
 class server {
 public:
-  /// `load` reads the imported programs that no editor has open.
-  explicit server(program_loader load);
+  /// `load` reads the programs that no editor has open, `list` says what lies beside them.
+  explicit server(program_loader load, folder_lister list = {});
+  server(const server&) = delete;
+  server& operator=(const server&) = delete;
 
   /// Takes a message's body.
   void receive(std::string_view body);
@@ -25,6 +27,10 @@ public:
   void refuse(std::string_view problem);
   /// Does one piece of what waits; false if nothing did.
   bool work();
+  /// Whether a message waits, and not only reports.
+  bool has_requests() const noexcept {
+    return !waiting_.empty();
+  }
   bool has_work() const noexcept {
     return !waiting_.empty() || !unpublished_.empty();
   }
@@ -58,6 +64,7 @@ private:
   outcome initialize(const json::value& params);
   outcome ask(const feature& what, const json::value& params);
   outcome workspace_symbols(const json::value& params);
+  outcome resolve_completion(const json::value& item);
   void notification(std::string_view method, const json::value& params);
   void open(const json::value& params);
   void change(const json::value& params);
@@ -70,6 +77,7 @@ private:
   moxzi::result<source> load(const std::string& path) const;
 
   program_loader load_;
+  surroundings around_;
   std::map<std::string, open_file> files_;
   std::set<std::string> unpublished_; // files whose reports the client has not seen
   std::deque<json::value> waiting_;

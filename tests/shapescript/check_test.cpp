@@ -179,6 +179,10 @@ TEST(check, a_syntax_error_does_not_bring_reports_about_what_it_hides) {
   EXPECT_EQ(faults("fn f(x: [n]) -> [n]:\n    y = x +\n    return y\n"), "E0110 @2:12");
 }
 
+TEST(check, a_missing_block_is_one_mistake) {
+  EXPECT_EQ(faults("data R:\n    x: [3]\n\nfn f(d: Dataset[R]):\n"), "E0111 @5:1");
+}
+
 TEST(check, an_imported_file_gives_its_functions) {
   const program_loader load = [](const std::string& path) -> moxzi::result<source> {
     if (path == "lib/other.ss")

@@ -206,11 +206,12 @@ TEST(hover, shows_types_sizes_and_how_the_devices_hold_a_value) {
                                   "  split along `b` over the 3 devices\n"
                                   "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
   EXPECT_EQ(hovered(c, "w1 |>"),
-            "member w1: [D Hd]\n  where D = 784, Hd = 256\n  whole on every device\n"
+            "param w1: [D Hd]\n  where D = 784, Hd = 256\n  a param of `model Mlp`\n"
+            "  200,704 values, 802,816 bytes\n  whole on every device\n"
             "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
-  EXPECT_EQ(hovered(c, "img @"),
-            "field img: [b D]\n  where D = 784\n  split along `b` over the 3 devices\n"
-            "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
+  EXPECT_EQ(hovered(c, "img @"), "field img: [b D]\n  where D = 784\n  a field of `data Digit`\n  "
+                                 "split along `b` over the 3 devices\n"
+                                 "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
   EXPECT_EQ(hovered(c, "Hd = 256"), "dim Hd = 256\n");
   EXPECT_EQ(hovered(c, "loss(m: Mlp"), "fn loss(m: Mlp, batch: [b] Digit) -> [] NonNeg\n");
   EXPECT_EQ(hovered(c, "epoch in"), "epoch: int\n");
@@ -244,7 +245,7 @@ TEST(hover, of_a_line_shows_each_value_in_it) {
 TEST(hover, says_nothing_where_nothing_stands_and_never_fails) {
   const source text{"a.ss", chapter()};
   const auto result = analyze(text);
-  EXPECT_FALSE(hover_at(*result.program, static_cast<uint32_t>(text.text().find("return"))));
+  EXPECT_FALSE(hover_at(*result.program, static_cast<uint32_t>(text.text().find("\n\ndim"))));
   for (uint32_t at = 0; at < text.text().size() + 2; at += 3) hover_at(*result.program, at);
   for (const auto& path : corpus()) {
     const source other{"a.ss", read_file(path)};

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "shapescript/builtin_docs.hpp"
 #include "shapescript/check.hpp"
-#include "shapescript/lsp/builtin_docs.hpp"
 #include "shapescript/render.hpp"
 #include "tests/shapescript/support.hpp"
 
@@ -22,11 +22,15 @@ std::string builtins_page() {
     "A `?` marks what may be left out, a `=` what is given by its name only. `over=` names an "
     "axis, "
     "or\nseveral: `over=(h, w)`. `P -> Q` are patterns of axes; a function with brackets makes a "
-    "tensor of the\naxes in them, as `zeros[b D]`.\n\n"
+    "tensor of the\naxes in them, as `zeros[b D]`. Words in capitals stand for names that the call "
+    "chooses.\n\n"
     "| call | what it gives |\n|---|---|\n";
-  for (const auto name : builtin_names())
-    out += fmt::format("| `{}` | {} |\n", lsp::signature_of(*find_builtin(name)),
-                       lsp::documentation_of(name));
+  for (const auto name : builtin_names()) {
+    std::string forms;
+    for (const auto& one : forms_of(*find_builtin(name)))
+      forms += fmt::format("{}`{}`", forms.empty() ? "" : "<br>", one.text);
+    out += fmt::format("| {} | {} |\n", forms, documentation_of(name));
+  }
   return out;
 }
 

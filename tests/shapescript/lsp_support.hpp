@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,11 @@ namespace json = boost::json;
 /// A client that talks to a server of its own, one message after the other.
 class client {
 public:
-  explicit client(json::value capabilities = json::object{}) {
-    request("initialize", json::object{{"capabilities", std::move(capabilities)}});
+  explicit client(json::value capabilities = json::object{},
+                  std::map<std::string, std::string> on_disk = {})
+      : files(std::move(on_disk)) {
+    request("initialize",
+            json::object{{"capabilities", std::move(capabilities)}, {"rootUri", "file:///tmp"}});
     notify("initialized", json::object{});
   }
 
@@ -120,9 +124,33 @@ public:
     for (const auto& body : server.take_output()) received.push_back(json::parse(body).as_object());
   }
 
-  lsp::server server{[](const std::string& path) -> moxzi::result<source> {
-    return moxzi::fail(moxzi::base_errc::io, "{}: no such file", path);
-  }};
+  /// Opens a text in which `^` marks the cursor; gives a request about that place.
+  json::object open_at(std::string_view marked) {
+    const auto mark = marked.find('^');
+    EXPECT_NE(mark, marked.npos) << marked;
+    const std::string before{marked.substr(0, mark)};
+    open(before + std::string{marked.substr(mark + 1)});
+    const lsp::document document{text};
+    return {{"textDocument", {{"uri", uri()}}},
+            {"position",
+             lsp::to_json(document.place_of(static_cast<uint32_t>(mark), lsp::encoding::utf16))}};
+  }
+
+  /// What lies on the disk, by path.
+  std::map<std::string, std::string> files;
+  lsp::server server{[this](const std::string& path) -> moxzi::result<source> {
+                       if (const auto found = files.find(path); found != files.end())
+                         return source{path, found->second};
+                       return moxzi::fail(moxzi::base_errc::io, "{}: no such file", path);
+                     },
+                     [this](const std::string& folder) {
+                       std::vector<std::string> names;
+                       for (const auto& [path, text] : files)
+                         if (path.starts_with(folder + "/")
+                             && path.find('/', folder.size() + 1) == path.npos)
+                           names.push_back(path.substr(folder.size() + 1));
+                       return names;
+                     }};
   std::vector<json::object> received;
   std::string text;
 
