@@ -60,6 +60,18 @@ public:
     return sum.at;
   }
 
+  /// By register that was made: of which one it is the gradient, or itself.
+  void list_gradients(std::map<reg, reg>& into) const {
+    for (auto i = forward_; i < code_.code.size(); ++i) {
+      const auto made = static_cast<reg>(i);
+      const auto found = gradient_of_.find(made);
+      into.emplace(made, found == gradient_of_.end() ? made : found->second);
+    }
+    for (reg i = 0; i < forward_; ++i)
+      if (again_[i] != i) into.erase(again_[i]);
+    for (const auto& [x, made] : kept_) into.erase(made);
+  }
+
   /// Zeros in the shape and type of `x`.
   reg zeros(reg x) {
     auto& type = code_.types[x];
@@ -146,9 +158,14 @@ private:
     to.at = to.exists() ? emit({op::add, {to.at, term}, {}}, origin) : term;
   }
 
+  void note_gradient(reg made, reg of) {
+    if (made >= forward_) gradient_of_.emplace(made, of);
+  }
+
   reg materialized(reg i) {
     auto& mine = adjoints_[i];
     if (mine.one) mine = {false, emit({op::ones_like, {i}, {}}, i)};
+    note_gradient(mine.at, i);
     return mine.at;
   }
 
@@ -159,6 +176,7 @@ private:
   std::optional<error> failed_;
   std::vector<reg> again_; ///< by register of the program: itself, or what was made in its place
   std::map<reg, reg> kept_;
+  std::map<reg, reg> gradient_of_; ///< by register that was made
 };
 
 /// What a row's gradient rule sees.
@@ -198,7 +216,10 @@ public:
   void give(size_t n, reg gradient) override {
     if (!wants(n)) return;
     auto x = asked().operands[n];
-    all_.add(all_.adjoints_[x], all_.fitted(gradient, x, self_), self_);
+    auto term = all_.fitted(gradient, x, self_);
+    all_.note_gradient(term, x);
+    all_.add(all_.adjoints_[x], term, self_);
+    all_.note_gradient(all_.adjoints_[x].at, x);
   }
 
 private:
@@ -260,7 +281,7 @@ public:
       now_.push_back(*made);
       ++i;
     }
-    return differentiated{std::move(made_), {}, std::move(now_)};
+    return differentiated{std::move(made_), {}, std::move(now_), std::move(gradient_of_)};
   }
 
 private:
@@ -284,6 +305,7 @@ private:
       now_.push_back(gradient == no_register ? walk.zeros(x) : gradient);
     }
     if (walk.failed()) return *walk.failed();
+    walk.list_gradients(gradient_of_);
     made_ = walk.take();
     if (made_.code.size() <= expanded_ops_max) return {};
     return fail_at(device_errc::program_too_long, place_of(begin, op::grad),
@@ -293,6 +315,7 @@ private:
 
   typed_program from_, made_;
   std::vector<reg> now_;
+  std::map<reg, reg> gradient_of_;
 };
 
 result<differentiated> expanded(typed_program code) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct differentiated {
   std::vector<reg> gradients;
   /// By register of the program that was given: what it is now. Empty where nothing moved.
   std::vector<reg> now = {};
+  /// By register that a `grad` of the program led to: the register that it is the gradient of;
+  /// itself if it is only on the way to one.
+  std::map<reg, reg> gradient_of = {};
 
   reg at(reg given) const noexcept {
     return now.empty() ? given : now[given];

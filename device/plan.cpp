@@ -119,7 +119,7 @@ private:
                            type.storage, type.dims, row_major_strides(type.dims)},
                           no_tensor);
       out_.inputs.push_back({number, found->second, out_.input_bytes, sent, sent != type.storage});
-      out_.input_bytes += aligned_up(aligned_bytes(type), tensor_alignment);
+      out_.input_bytes += aligned_up(aligned_bytes(bytes_of(type)), tensor_alignment);
     }
     return found->second;
   }
@@ -181,10 +181,10 @@ private:
       step.inputs.push_back(there ? named(name, found->second, true) : no_tensor);
     }
     count_cost(i);
-    tensor_of_[i] = allocate(program_.types[i]);
+    tensor_of_[i] = allocate(i);
     step.outputs.push_back(tensor_of_[i]);
     if (how->infer_second) {
-      second_of_[i] = allocate(program_.seconds[i]);
+      second_of_[i] = allocate(program_.seconds[i], wanted_.second_bytes, i);
       step.outputs.push_back(second_of_[i]);
     }
     push(std::move(step));
@@ -221,7 +221,7 @@ private:
     step.chain = open_.take(uses_);
     for (auto n : step.chain.results) {
       auto r = open_.taken()[n];
-      tensor_of_[r] = allocate(program_.types[r]);
+      tensor_of_[r] = allocate(r);
       step.outputs.push_back(tensor_of_[r]);
     }
     allow_in_place(step);
@@ -281,7 +281,7 @@ private:
   uint32_t compact(reg i) {
     auto source = settled(i);
     if (out_.tensors[source].is_contiguous()) return source;
-    auto copy = allocate(program_.types[i]);
+    auto copy = allocate(i);
     push({op::contiguous, program_.origins[i], {source}, {copy}, {}});
     return tensor_of_[same_[i]] = copy;
   }
@@ -299,7 +299,7 @@ private:
   uint32_t apart(reg i) {
     auto source = compact(i);
     if (out_.tensors[source].where == memory::arena) return source;
-    auto copy = allocate(program_.types[i]);
+    auto copy = allocate(i);
     push({op::contiguous, program_.origins[i], {source}, {copy}, {}});
     return copy;
   }
@@ -317,7 +317,7 @@ private:
       shape dims{type.dims[1]};
       tensor = add(seen(source, {static_cast<int64_t>(n) * dims[0], {1}}, dims), block_of_[source]);
     } else if (out_.tensors[tensor].where == memory::parameter) {
-      auto copy = allocate(type);
+      auto copy = allocate(i);
       push({op::contiguous, program_.origins[i], {tensor}, {copy}, {}});
       tensor = copy;
     }
@@ -331,14 +331,21 @@ private:
     return static_cast<uint32_t>(out_.tensors.size() - 1);
   }
 
-  static uint64_t aligned_bytes(const register_type& type) {
-    auto bytes = static_cast<uint64_t>(type.dims.elements()) * size_of(type.storage);
+  static uint64_t bytes_of(const register_type& type) {
+    return static_cast<uint64_t>(type.dims.elements()) * size_of(type.storage);
+  }
+
+  static uint64_t aligned_bytes(uint64_t bytes) {
     return aligned_up(bytes, alignment_of(bytes));
   }
 
-  uint32_t allocate(const register_type& type) {
+  uint32_t allocate(reg i) {
+    return allocate(program_.types[i], wanted_.bytes, i);
+  }
+
+  uint32_t allocate(const register_type& type, const std::vector<uint64_t>& parts, reg i) {
     auto now = static_cast<uint32_t>(out_.instructions.size());
-    blocks_.push_back({aligned_bytes(type), 0, now, now});
+    blocks_.push_back({aligned_bytes(parts.empty() ? bytes_of(type) : parts[i]), 0, now, now});
     return add({memory::arena, 0, 0, type.storage, type.dims, row_major_strides(type.dims)},
                static_cast<uint32_t>(blocks_.size() - 1));
   }

@@ -123,6 +123,9 @@ struct plan_request {
   std::vector<reg> results;
   std::vector<std::string> differentiate; ///< parameter names; empty = no gradient
   reg loss = no_register;
+  /// By register, where a device has but its part of some: the bytes of that, for first and second
+  /// results. Empty = by the types. Such a plan says how much memory is needed, and is not run.
+  std::vector<uint64_t> bytes = {}, second_bytes = {};
 };
 
 /// Assigns buffers by liveness and turns views into offsets and strides. `code` was checked, with

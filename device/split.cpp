@@ -57,6 +57,7 @@ public:
 
   split_program run() {
     for (reg i = 0; i < code_.code.size(); ++i) {
+      now_ = i;
       place(i);
       const auto [first, last] = needs_.equal_range(i);
       for (auto need = first; need != last; ++need) satisfy(need->second);
@@ -89,7 +90,9 @@ private:
   /// Makes all of a value be everywhere; where it was split it still is, too.
   void gather(reg x, uint32_t origin) {
     reduce(x, origin);
-    if (out_.places[x].how == placed::whole || whole_[x]) return;
+    if (out_.places[x].how == placed::whole) return;
+    out_.gathered.emplace(now_, x);
+    if (whole_[x]) return;
     send(collective_kind::all_gather, x, origin, elements(x));
     whole_[x] = true;
   }
@@ -101,6 +104,7 @@ private:
     if (!need.shards) return reduce(x, need.origin);
     send(collective_kind::reduce_scatter, x, need.origin, elements(x));
     out_.places[x] = {placed::sharded};
+    if (need.dim) out_.places[x] = {placed::split, *need.dim};
   }
 
   // -- operations --------------------------------------------------------------
@@ -338,6 +342,7 @@ private:
   const typed_program& code_;
   const split_request& how_;
   split_program out_;
+  reg now_ = 0;
   std::vector<bool> whole_; // split or in shares, and gathered as well
   std::multimap<reg, split_need> needs_;
   std::set<uint32_t> kept_apart_; // axes that parameters and wanted registers are split along

@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "device/check.hpp"
@@ -54,6 +57,8 @@ struct split_need {
   reg what = 0;
   uint32_t origin = 0;
   bool shards = false; ///< each device keeps its share alone
+  /// Of `shards`: the dimension that is kept in parts, if not any share will do.
+  std::optional<uint32_t> dim = {};
 };
 
 struct split_request {
@@ -70,6 +75,9 @@ struct split_program {
   std::vector<placement> seconds; ///< of second results
   std::vector<double> shares;     ///< of each operation's work: that of the device with most
   std::vector<collective> sent;   ///< in the order of the program
+  /// By reader (an operation; a need by its own register): what it reads whole although it is split
+  /// or in shares.
+  std::set<std::pair<reg, reg>> gathered;
 
   int64_t bytes() const noexcept;
 };

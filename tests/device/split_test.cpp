@@ -97,6 +97,21 @@ TEST(split, puts_sharded_parameters_together_and_shares_their_gradients_out) {
             "all-gather 200704, all-gather 2560, reduce-scatter 2560, reduce-scatter 200704");
 }
 
+TEST(split, leaves_each_device_its_part_of_the_gradient_of_a_split_parameter) {
+  auto made = differentiate(letters_like(6), 7, {"w1", "w2"});
+  split_request how{2, {along(0), along(0)}, {}, {}, {}};
+  how.needs = {{made->gradients[0], 0, true, 0}, {made->gradients[1], 0}};
+  auto out = split_over(made->code, how);
+  EXPECT_EQ(sent(out), "all-reduce 2560, reduce-scatter 200704");
+  EXPECT_EQ(out.places[made->gradients[0]], along(0));
+}
+
+TEST(split, says_who_reads_what_is_put_together) {
+  auto code = letters_like(6);
+  split_request how{3, {along(0), along(0)}, {{"w1", {placed::sharded}}}, {}, {}};
+  EXPECT_EQ(split_over(code, how).gathered, (std::set<std::pair<reg, reg>>{{2, 1}}));
+}
+
 TEST(split, keeps_a_split_through_reshapes_and_joins_means_by_their_parts) {
   environment where;
   where.inputs = {{elem::f32, {6, 4, 5}}};
