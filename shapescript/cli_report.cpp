@@ -1,5 +1,6 @@
 #include "shapescript/cli_report.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.hpp"
 #include "shapescript/check.hpp"
 #include "shapescript/cost.hpp"
 #include "shapescript/hover.hpp"
@@ -68,6 +70,30 @@ std::optional<std::string> read_options(const std::vector<std::string>& sizes,
                                         const std::vector<std::string>& values, cost_options& out) {
   if (auto wrong = read_sizes(sizes, out)) return wrong;
   return read_values(values, out);
+}
+
+// A message if a name that is given a size or value is not one of the program's functions.
+std::optional<std::string> check_names(const typed_tree& program, const cost_options& options) {
+  const auto unknown = [](std::string_view name, const std::vector<std::string>& known,
+                          std::string_view what) -> std::optional<std::string> {
+    if (std::find(known.begin(), known.end(), name) != known.end()) return std::nullopt;
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    return fmt::format("no {} is called '{}'{}", what, name, moxzi::did_you_mean(name, names));
+  };
+  const auto axes = axis_names(program);
+  for (const auto& [name, size] : options.sizes) {
+    for (const auto& one : program.dims)
+      if (one.module == 0 && program.modules[0]->text.text(one.decl->name) == name)
+        return fmt::format("'{}' is a dim, which is {} in the program", name, one.value);
+    if (auto wrong = unknown(name, axes, "axis of any size")) return wrong;
+  }
+  std::vector<std::string> parameters;
+  for (const auto function : device_functions(program))
+    for (const auto& one : program.functions[function].parameters)
+      if (is_scalar(one.what) || is(one.what, base_type::text)) parameters.emplace_back(one.name);
+  for (const auto& [name, value] : options.values)
+    if (auto wrong = unknown(name, parameters, "number or other host value")) return wrong;
+  return std::nullopt;
 }
 
 struct program_read {
@@ -135,6 +161,7 @@ int run_cost(const cost_command& command, bool color) {
   const auto read = read_program(command.file, color);
   if (read.status != exit_ok) return read.status;
   const auto& program = *read.result.program;
+  if (const auto wrong = check_names(program, options)) return usage(*wrong);
   const auto all = device_functions(program);
   if (all.empty() && command.format == "text")
     fmt::print("{}: no function runs on a device\n", read.text->name());
@@ -163,6 +190,7 @@ int run_hover(const hover_command& command, bool color) {
                              place->column ? fmt::format("column {} in ", *place->column) : "",
                              place->line));
   const auto& program = *read.result.program;
+  if (const auto wrong = check_names(program, options)) return usage(*wrong);
   const auto what =
     place->column ? hover_at(program, *at, options) : hover_line(program, *at, options);
   if (command.format == "json")

@@ -20,6 +20,7 @@ struct line_traffic {
   std::string type; ///< `f32`
   int64_t elements = 0;
   int64_t bytes = 0;
+  std::vector<std::string> names; ///< of all that is in it: `w1`, `w2`
 };
 
 /// What one statement of a device function makes the devices send each other.
@@ -35,19 +36,26 @@ struct function_cost {
   size_t devices = 1;
   std::vector<line_cost> lines;
   int64_t sent_bytes = 0;
-  double flops = 0;             ///< of the whole step
-  double device_flops = 0;      ///< of the device with most
-  int64_t parameter_bytes = 0;  ///< of the models it is given, in the memory of a device
-  int64_t state_bytes = 0;      ///< of the optimizers that it steps, in the memory of a device
-  int64_t activation_bytes = 0; ///< the most that a device holds of values between
+  double flops = 0;        ///< of the whole step
+  double device_flops = 0; ///< of the device with most
+  // In the memory of the device with most:
+  int64_t parameter_bytes = 0;  ///< of the models it is given
+  int64_t buffer_bytes = 0;     ///< of theirs
+  int64_t state_bytes = 0;      ///< of the optimizers that it steps
+  int64_t momentum_bytes = 0;   ///< how much of that there is with momentum alone, if it is open
+  int64_t input_bytes = 0;      ///< of the other values that it is given
+  int64_t activation_bytes = 0; ///< the most that is held at once of values between
   std::optional<lowering_fault> fault; ///< why nothing but its name is known
   lowered code;
   moxzi::device::split_program split;
+
+  /// All of it together.
+  int64_t memory_bytes() const noexcept;
 };
 
-/// Sizes of symbolic axes by their names. An axis that is not named has the size of the program's
-/// batches if that is one number, else `batch_default`; one that is divided has the least size from
-/// there on that leaves no rest.
+/// Sizes of symbolic axes by their names. An axis that is not named has the size that the program's
+/// calls give it (the largest), else that of the program's batches if it is one number, else
+/// `batch_default`; one that is divided has the least size from there on that leaves no rest.
 struct cost_options {
   std::map<std::string, int64_t, std::less<>> sizes;
   std::map<std::string, host_value, std::less<>> values = {}; ///< of host parameters, by name
@@ -57,12 +65,19 @@ inline constexpr int64_t batch_default = 64;
 /// The functions of a file that a device can run, in its order.
 std::vector<uint32_t> device_functions(const typed_tree& program);
 
+/// True of a function, of any file, that works on tensors or models on the devices.
+bool runs_on_devices(const typed_tree& program, uint32_t function);
+
+/// The symbolic axes of those functions, by name.
+std::vector<std::string> axis_names(const typed_tree& program);
+
 /// A program without errors.
 function_cost cost_of(const typed_tree& program, uint32_t function, const cost_options& options);
 
-/// How a value lies on the devices: `split along b`, `whole on every device`.
+/// How a value lies on the devices: `split along b`, `whole on every device`; its dimensions are
+/// called `axes`.
 std::string describe(const typed_tree& program, const moxzi::device::placement& where,
-                     const std::vector<axis>& axes);
+                     const std::vector<std::string>& axes);
 /// `all-reduce of the gradients of w1 and w2: 203,264 f32 values, 813,056 bytes per step`
 std::string describe(const line_traffic& what);
 /// `a.ss:3:5: how often is known only when it runs`

@@ -1,10 +1,12 @@
 #include "shapescript/hover.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "shapescript/hover_facts.hpp"
+#include "shapescript/hover_placement.hpp"
 #include "shapescript/render.hpp"
 #include "shapescript/words.hpp"
 
@@ -67,7 +69,8 @@ public:
       if (!is_poison(known) && !is(known, base_type::none))
         out_.title += ": " + program_.show(known);
     }
-    if (cost) add_values(*cost, *line);
+    add_values(cost ? &*cost : nullptr, *line);
+    add_open_sizes();
     return std::move(out_);
   }
 
@@ -245,8 +248,7 @@ private:
       if (f.module != 0 || f.decl->where.begin > offset_) continue;
       if (!best || program_.functions[*best].decl->where.begin < f.decl->where.begin) best = i;
     }
-    if (!best || program_.functions[*best].host || program_.functions[*best].has_errors)
-      return std::nullopt;
+    if (!best || program_.functions[*best].has_errors) return std::nullopt;
     return best;
   }
 
@@ -270,9 +272,13 @@ private:
     *line = statement_in(program_.functions[*function].decl->body);
     if (*line == nullptr) return std::nullopt;
     out_.line = (*line)->where;
-    const auto all = device_functions(program_);
-    if (std::find(all.begin(), all.end(), *function) == all.end()) return std::nullopt;
+    if (program_.functions[*function].host) {
+      add_calls(*function, **line);
+      return std::nullopt;
+    }
+    if (!runs_on_devices(program_, *function)) return std::nullopt;
     auto cost = cost_of(program_, *function, options_);
+    open_sizes_ = cost.sizes;
     if (cost.fault) {
       out_.unknown = "what it sends is not known: " + describe(program_, *cost.fault);
       return std::nullopt;
@@ -285,21 +291,69 @@ private:
     return cost;
   }
 
-  std::string placement_of(const function_cost& cost, expr_id id) const {
-    const auto found = cost.code.registers.find(id);
-    if (found == cost.code.registers.end()) return {};
-    return describe(program_, cost.split.places[found->second], program_.type_of(0, id).axes);
+  // What a controller's statement sends is what the functions do that it calls.
+  void add_calls(uint32_t controller, const stmt& line) {
+    auto called = costs_of_calls(program_, controller, span_of(line), options_);
+    if (called.fault)
+      out_.unknown = "what it sends is not known: " + describe(program_, *called.fault);
+    for (const auto& each : called.sent) out_.sent_bytes += each.bytes;
+    out_.sent = std::move(called.sent);
+    open_sizes_ = std::move(called.sizes);
+  }
+
+  // The numbers rest on these.
+  void add_open_sizes() {
+    if (out_.sent.empty()) return;
+    for (const auto& [name, size] : open_sizes_) {
+      auto said = fmt::format("{} = {}", name, size);
+      if (std::find(out_.sizes.begin(), out_.sizes.end(), said) == out_.sizes.end())
+        out_.sizes.push_back(std::move(said));
+    }
+  }
+
+  span span_of(const stmt& line) const {
+    auto out = line.where;
+    for (const auto id : line.values) out.end = std::max(out.end, tree_.at(id).where.end);
+    for (const auto& one : line.branches)
+      if (holds(tree_.at(one.condition).where, offset_)) out = tree_.at(one.condition).where;
+    return out;
+  }
+
+  // The type of an expression, or of a name that is assigned.
+  type type_of(expr_id id) const {
+    const auto& known = program_.type_of(0, id);
+    if (!is_poison(known)) return known;
+    const auto& node = tree_.at(id);
+    const auto* use = node.kind == expr_kind::name ? program_.use_at(0, node.where.begin) : nullptr;
+    return use == nullptr ? known : program_.names[use->name].what;
+  }
+
+  std::string placement(const function_cost* cost, expr_id id) const {
+    const auto known = type_of(id);
+    return cost != nullptr ? placement_of(program_, *cost, id, known)
+                           : placement_of(program_, known);
   }
 
   void find_costs(expr_id id) {
     const stmt* line = nullptr;
-    if (const auto cost = cost_around(&line)) out_.placement = placement_of(*cost, id);
+    const auto cost = cost_around(&line);
+    if (id != expr_id::none) out_.placement = placement(cost ? &*cost : nullptr, id);
+    if (id == expr_id::none || out_.placement.empty()) place_declared();
+    add_open_sizes();
+  }
+
+  // A parameter where it is declared, a loop's variable.
+  void place_declared() {
+    const auto* use = program_.use_at(0, out_.where.begin);
+    if (use == nullptr || !use->declares) return;
+    const auto& name = program_.names[use->name];
+    if (name.kind == name_kind::parameter || name.kind == name_kind::local)
+      out_.placement = placement_of(program_, name.what);
   }
 
   // The names and fields of a statement, then what it makes.
-  void add_values(const function_cost& cost, const stmt& line) {
-    auto end = line.where.end;
-    for (const auto id : line.values) end = std::max(end, tree_.at(id).where.end);
+  void add_values(const function_cost* cost, const stmt& line) {
+    const auto end = span_of(line).end;
     std::vector<expr_id> all;
     for (uint32_t i = 0; i < tree_.exprs.size(); ++i) {
       const auto& node = tree_.exprs[i];
@@ -307,17 +361,22 @@ private:
       if (named && line.where.begin <= node.where.begin && node.where.end <= end)
         all.push_back(expr_id{i});
     }
+    // Of `batch.img` the field is there, not the record.
+    std::set<expr_id> bases;
+    for (const auto id : all)
+      if (tree_.at(id).kind == expr_kind::member) bases.insert(tree_.at(id).left);
+    std::erase_if(all, [&](expr_id id) { return bases.contains(id); });
     std::sort(all.begin(), all.end(), [this](expr_id x, expr_id y) {
       return tree_.at(x).where.begin < tree_.at(y).where.begin;
     });
     all.insert(all.end(), line.values.begin(), line.values.end());
     for (const auto id : all) {
-      auto where = placement_of(cost, id);
+      auto where = placement(cost, id);
       if (where.empty()) continue;
       auto name = shortened(text(tree_.at(id).where));
       const auto same = [&](const hover_value& one) { return one.text == name; };
       if (std::any_of(out_.values.begin(), out_.values.end(), same)) continue;
-      const auto& known = program_.type_of(0, id);
+      const auto known = type_of(id);
       add_sizes(known);
       out_.values.push_back({std::move(name), program_.show(known), std::move(where)});
     }
@@ -327,6 +386,7 @@ private:
   const tree& tree_;
   uint32_t offset_;
   const cost_options& options_;
+  std::vector<std::pair<std::string, int64_t>> open_sizes_; // that what is sent is for
   hover_info out_;
 };
 

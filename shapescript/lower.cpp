@@ -277,6 +277,46 @@ moxzi::device::dtype lowered_dtype(dtype type) noexcept {
   return to::f32;
 }
 
+// What the function's own expressions stand for.
+void lowering::note_value(expr_id id, const type& known, const value& what) {
+  if (failed() || frame_ != outer_) return;
+  if (what.base == base_type::tensor && what.at != no_register) out_.registers[id] = what.at;
+  std::vector<lowered_part> parts;
+  std::vector<std::string> around;
+  for (const auto& one : known.axes) around.push_back(one.name);
+  if (what.base == base_type::record) note_fields(what, {}, around, parts);
+  if (what.base == base_type::gradient)
+    for (const auto& [path, at] : what.gradients) {
+      const auto& all = out_.parameters;
+      const auto found = std::find_if(all.begin(), all.end(),
+                                      [&](const lowered_tensor& one) { return one.name == path; });
+      parts.push_back({path.substr(std::min(what.text.size() + 1, path.size())), at,
+                       found == all.end() ? std::vector<std::string>{} : found->axes});
+    }
+  if (!parts.empty()) out_.groups[id] = std::move(parts);
+}
+
+// The fields of a record, those of records in it too; before its own axes are those around it.
+void lowering::note_fields(const value& what, const std::string& path,
+                           const std::vector<std::string>& around,
+                           std::vector<lowered_part>& out) const {
+  const auto& record = program_.records[what.declaration];
+  const auto& file = program_.modules[record.module]->text;
+  for (size_t i = 0; i < what.parts.size() && i < record.fields.size(); ++i) {
+    const auto& field = record.fields[i];
+    const auto name = path + std::string{file.text(record.decl->fields[i].name)};
+    auto axes = around;
+    const auto rank = what.parts[i].at == no_register ? 0 : dims(what.parts[i].at).rank();
+    // The axes of the batch, where the type does not say them.
+    if (axes.empty() && rank > field.axes.size()) axes.resize(rank - field.axes.size());
+    for (const auto& one : field.axes) axes.push_back(one.name);
+    if (what.parts[i].base == base_type::record)
+      note_fields(what.parts[i], name + ".", axes, out);
+    else if (what.parts[i].at != no_register)
+      out.push_back({name, what.parts[i].at, std::move(axes)});
+  }
+}
+
 // What was made is what the checker said it would be.
 void lowering::expect(expr_id id, const type& known, value& have) {
   if (failed() || !is_tensor(known)) return;
@@ -291,7 +331,7 @@ void lowering::expect(expr_id id, const type& known, value& have) {
                      moxzi::device::to_string(dims(have.at)), program_.show(known)));
     return;
   }
-  if (frame_ == outer_) out_.registers[id] = have.at;
+  out_.values.insert(have.at);
   for (uint32_t i = 0; i < known.axes.size(); ++i)
     for (const auto& name : program_.devices.split)
       if (known.axes[i].name == name) out_.split_dims.try_emplace(have.at, i);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,7 +35,8 @@ struct lowered_input {
   moxzi::device::input_type what;
   std::optional<uint32_t> batch; ///< the dimension of the examples, if it has one
   bool gradient = false;         ///< it is one of a parameter, and lies as that does
-  std::vector<std::string> axes; ///< of a gradient: how its dimensions are called
+  std::vector<std::string> axes; ///< how its dimensions are called, empty for numbers
+  bool examples = false;         ///< it is a field of a batch of records
 };
 
 /// A call of an `extern fn`: what it takes is known before what it gives is read as inputs.
@@ -56,6 +58,7 @@ struct lowered_tensor {
 struct lowered_update {
   std::string optimizer;                               ///< the parameter's name: `opt`
   std::string kind;                                    ///< `AdamW`
+  uint32_t model = no_index;                           ///< whose state it keeps
   std::map<std::string, moxzi::device::reg> gradients; ///< by parameter
   std::optional<double> lr;
   moxzi::device::reg lr_input = moxzi::device::no_register; ///< where it is known only at the call
@@ -72,7 +75,15 @@ struct operation_origin {
 struct lowered_need {
   moxzi::device::reg at = 0;
   uint32_t origin = 0;
-  std::string name; ///< `w1` of a gradient, else empty
+  std::string name; ///< of a gradient: `w1`, or what it is the gradient of
+  std::string path; ///< of a parameter's gradient: the parameter, `m.w1`
+};
+
+/// A field of a record, or a model's gradient in one parameter.
+struct lowered_part {
+  std::string name; ///< `img`, `blocks.0.w`
+  moxzi::device::reg at = 0;
+  std::vector<std::string> axes; ///< how its dimensions are called, empty for numbers
 };
 
 /// A device function as a program for one set of sizes.
@@ -82,7 +93,8 @@ struct lowered {
   std::vector<lowered_tensor> parameters;
   std::vector<lowered_tensor> buffers;
   std::vector<moxzi::device::reg> results;
-  std::vector<lowered_need> gradients; ///< what `value_and_grad` and `grad` give
+  std::vector<lowered_need> gradients;                ///< what `value_and_grad` and `grad` give
+  std::vector<moxzi::device::reg> returned_gradients; ///< those of a model that are results
   std::vector<lowered_update> updates;
   std::vector<lowered_python> python; ///< in the order of their calls
   std::vector<operation_origin> origins;
@@ -91,6 +103,12 @@ struct lowered {
   std::map<moxzi::device::reg, uint32_t> split_dims;
   /// The registers of the function's own expressions, with the value last given to each.
   std::map<expr_id, moxzi::device::reg> registers;
+  /// The same of its records and gradients: all that they are made of.
+  std::map<expr_id, std::vector<lowered_part>> groups;
+  /// The registers that are the value of some expression.
+  std::set<moxzi::device::reg> values;
+  /// By register that leads back to gradients: of which one it is the gradient, or itself.
+  std::map<moxzi::device::reg, moxzi::device::reg> gradient_of;
 };
 
 /// Why a function has no program.

@@ -21,6 +21,7 @@ value lowering::expression(expr_id id) {
     where_ = node.where;
     what = evaluate(node, chain[i]);
     expect(chain[i], type_of(chain[i]), what);
+    note_value(chain[i], type_of(chain[i]), what);
     done_.reset();
     if (i > 0) done_.emplace(chain[i], what);
   }

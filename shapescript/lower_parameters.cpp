@@ -136,13 +136,16 @@ value lowering::input_of(const type& what, const std::string& name) {
       const auto inner = fmt::format("{}.{}", name, text.text(record.decl->fields[i].name));
       out.parts.push_back(input_of(field, inner));
       if (failed()) return out;
-      if (!what.axes.empty()) out_.inputs.back().batch = 0;
+      if (what.axes.empty()) continue;
+      out_.inputs.back().batch = 0;
+      out_.inputs.back().examples = true;
     }
     return out;
   }
   const auto sizes = sizes_of(what.axes, name);
   if (failed()) return {};
   lowered_input in{name, {sent_as(what.element), moxzi::device::shape(sizes)}, {}, false, {}};
+  for (const auto& one : what.axes) in.axes.push_back(one.name);
   // A tensor lies as its callers' does: along the examples where they are split.
   for (uint32_t i = 0; i < what.axes.size() && !in.batch; ++i)
     if (const auto lone = what.axes[i].size.lone(); lone && program_.symbols[*lone].batch)
@@ -246,6 +249,7 @@ void lowering::need_results(const value& what) {
     for (const auto& one : what.parts) need_results(one);
     return;
   }
+  for (const auto& [path, at] : what.gradients) out_.returned_gradients.push_back(at);
   if (what.base == base_type::gradient || what.base == base_type::model) return;
   out_.results.push_back(tensor(what));
   out_.result_origin = origin();

@@ -101,6 +101,7 @@ void lowering::run_assign(const stmt& node) {
 void lowering::assign(expr_id target, value what) {
   const auto& left = t().at(target);
   if (failed()) return;
+  note_value(target, type_of(target), what);
   if (left.kind == expr_kind::name)
     frame_->locals[text(left.name)] = std::move(what);
   else

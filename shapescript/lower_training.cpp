@@ -105,12 +105,13 @@ value lowering::gradient(const builtin& what, call_slots& m) {
                   "`stop_gradient` on what it is given");
     return {};
   }
-  return differentiated(what, loss, x, paths, targets);
+  const auto said = of.id == expr_id::none ? std::string_view{} : text(t().at(of.id).where);
+  return differentiated(what, loss, x, paths, targets, said);
 }
 
 value lowering::differentiated(const builtin& what, reg loss, const value& x,
                                const std::vector<std::string>& paths,
-                               const std::vector<std::vector<reg>>& targets) {
+                               const std::vector<std::vector<reg>>& targets, std::string_view of) {
   // One walk makes all that follow one another.
   std::vector<std::vector<reg>> terms;
   for (const auto& readers : targets) {
@@ -133,8 +134,10 @@ value lowering::differentiated(const builtin& what, reg loss, const value& x,
       const auto& type = out_.code.where.parameters[paths[i]];
       at = constant(0, type.type, {type.dims.sizes().begin(), type.dims.sizes().end()});
     }
-    out_.gradients.push_back(
-      {at, here, of_model ? paths[i].substr(x.text.size() + 1) : std::string{}});
+    if (of_model)
+      out_.gradients.push_back({at, here, paths[i].substr(x.text.size() + 1), paths[i]});
+    else
+      out_.gradients.push_back({at, here, std::string{of}, {}});
     if (of_model)
       g.gradients[paths[i]] = at;
     else
@@ -159,12 +162,19 @@ void lowering::expand_gradients() {
     if (x != no_register) x = made->at(x);
   };
   for (auto& x : out_.results) move(x);
+  for (auto& x : out_.returned_gradients) move(x);
   for (auto& one : out_.gradients) move(one.at);
   for (auto& one : out_.updates) {
     for (auto& [path, x] : one.gradients) move(x);
     move(one.lr_input);
   }
   for (auto& [id, x] : out_.registers) move(x);
+  for (auto& [id, all] : out_.groups)
+    for (auto& one : all) move(one.at);
+  std::set<reg> values;
+  for (const auto x : out_.values) values.insert(made->at(x));
+  out_.values = std::move(values);
+  out_.gradient_of = std::move(made->gradient_of);
   for (auto& call : out_.python) {
     for (auto& x : call.arguments) move(x);
     for (auto& x : call.results) move(x);
@@ -206,6 +216,7 @@ value lowering::update(call_slots& m) {
   lowered_update out;
   out.optimizer = optimizer.text;
   out.kind = type_of(*m.all[1]).name;
+  out.model = type_of(*m.all[1]).declaration;
   // The gradient's paths are those of the model that it is of.
   for (const auto& [path, at] : g.gradients)
     out.gradients[model.text + path.substr(g.text.size())] = at;

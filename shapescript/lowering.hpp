@@ -125,6 +125,9 @@ private:
   reg tensor(const value& what, std::optional<moxzi::device::dtype> type = {});
   value as_value(reg at) const;
   void expect(expr_id id, const type& known, value& have);
+  void note_value(expr_id id, const type& known, const value& what);
+  void note_fields(const value& what, const std::string& path,
+                   const std::vector<std::string>& around, std::vector<lowered_part>& out) const;
 
   // -- parameters of the function (lower_parameters.cpp) -----------------------
   value parameter(const parameter_info& p, uint32_t place);
@@ -260,7 +263,7 @@ private:
   value gradient(const builtin& what, call_slots& m);
   value differentiated(const builtin& what, reg loss, const value& x,
                        const std::vector<std::string>& paths,
-                       const std::vector<std::vector<reg>>& targets);
+                       const std::vector<std::vector<reg>>& targets, std::string_view of);
   void expand_gradients();
   void fail_gradient(const std::string& message);
   static base_type target_base(const value& x);

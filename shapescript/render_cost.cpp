@@ -32,16 +32,15 @@ std::string line_of(const source& text, span where) {
 }
 
 std::string describe(const typed_tree& program, const device::placement& where,
-                     const std::vector<axis>& axes) {
+                     const std::vector<std::string>& axes) {
   const auto count = program.devices.count;
   if (count < 2) return "on one device";
   switch (where.how) {
     case device::placed::whole:
       return "whole on every device";
     case device::placed::split:
-      if (where.dim < axes.size())
-        return fmt::format("split along `{}` over the {} devices", program.show(axes[where.dim]),
-                           count);
+      if (where.dim < axes.size() && !axes[where.dim].empty())
+        return fmt::format("split along `{}` over the {} devices", axes[where.dim], count);
       return fmt::format("split over the {} devices", count);
     case device::placed::partial:
       return fmt::format("a term on each of the {} devices, to be joined by {}", count,
@@ -95,6 +94,23 @@ std::string sizes_of(const function_cost& cost) {
   return out;
 }
 
+std::string memory_of(const function_cost& cost) {
+  std::string out;
+  const auto add = [&](std::string_view what, int64_t bytes) {
+    if (bytes > 0) out += fmt::format("  {:<11} {} bytes a device\n", what, grouped(bytes));
+  };
+  add("parameters", cost.parameter_bytes);
+  add("buffers", cost.buffer_bytes);
+  if (cost.momentum_bytes > 0)
+    out += fmt::format("  optimizer   {} bytes a device with momentum, {} without\n",
+                       grouped(cost.state_bytes), grouped(cost.state_bytes - cost.momentum_bytes));
+  else
+    add("optimizer", cost.state_bytes);
+  add("inputs", cost.input_bytes);
+  add("activations", cost.activation_bytes);
+  return out + fmt::format("  memory      {} bytes a device\n", grouped(cost.memory_bytes()));
+}
+
 } // namespace
 
 std::string render_text(const typed_tree& program, const function_cost& cost) {
@@ -115,19 +131,26 @@ std::string render_text(const typed_tree& program, const function_cost& cost) {
   if (cost.devices > 1)
     out += fmt::format(", {}{}FLOP on the device with most", rounded(cost.device_flops),
                        cost.device_flops < 1000 ? " " : "");
-  out += fmt::format("\n  parameters  {} bytes a device\n", grouped(cost.parameter_bytes));
-  if (cost.state_bytes > 0)
-    out += fmt::format("  optimizer   {} bytes a device\n", grouped(cost.state_bytes));
-  out += fmt::format("  activations {} bytes a device\n", grouped(cost.activation_bytes));
-  return out;
+  return out + "\n" + memory_of(cost);
 }
+
+namespace {
+
+std::string json_list(const std::vector<std::string>& texts) {
+  std::string out = "[";
+  for (const auto& one : texts) out += (out.size() > 1 ? "," : "") + json_text(one);
+  return out + "]";
+}
+
+} // namespace
 
 std::string render_json(const std::vector<line_traffic>& sent) {
   std::string out = "[";
   for (const auto& one : sent)
-    out += fmt::format(R"({}{{"kind":{},"what":{},"type":{},"elements":{},"bytes":{}}})",
+    out += fmt::format(R"({}{{"kind":{},"what":{},"names":{},"type":{},"elements":{},"bytes":{}}})",
                        out.size() > 1 ? "," : "", json_text(device::name_of(one.kind)),
-                       json_text(one.what), json_text(one.type), one.elements, one.bytes);
+                       json_text(one.what), json_list(one.names), json_text(one.type), one.elements,
+                       one.bytes);
   return out + "]";
 }
 
@@ -156,9 +179,14 @@ std::string render_json(const typed_tree& program, const function_cost& cost) {
                   text.line_of(line.line.begin), render_json(line.sent));
   out += fmt::format(R"(],"bytes_per_step":{},"flops":{:.0f},"device_flops":{:.0f},)",
                      cost.sent_bytes, cost.flops, cost.device_flops);
-  out += fmt::format(R"("parameter_bytes":{},"optimizer_bytes":{},"activation_bytes":{}}})",
-                     cost.parameter_bytes, cost.state_bytes, cost.activation_bytes);
-  return out;
+  out += fmt::format(R"("parameter_bytes":{},"buffer_bytes":{},"optimizer_bytes":{},)",
+                     cost.parameter_bytes, cost.buffer_bytes, cost.state_bytes);
+  if (cost.momentum_bytes > 0)
+    out += fmt::format(R"("optimizer_bytes_without_momentum":{},)",
+                       cost.state_bytes - cost.momentum_bytes);
+  return out
+         + fmt::format(R"("input_bytes":{},"activation_bytes":{},"memory_bytes":{}}})",
+                       cost.input_bytes, cost.activation_bytes, cost.memory_bytes());
 }
 
 } // namespace shapescript

@@ -2,45 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "shapescript/check.hpp"
 #include "shapescript/hover.hpp"
-#include "tests/shapescript/lowered_fixture.hpp"
-#include "tests/shapescript/support.hpp"
+#include "tests/shapescript/cost_support.hpp"
 
 using namespace shapescript;
 using namespace shapescript::testing;
-
-namespace {
-
-// The chapter's program, perhaps with another `devices` line.
-std::string chapter(const std::string& devices = "devices cuda[0 1 2]\n") {
-  auto text = read_file(golden_folder() + "/chapter/train.ss");
-  return devices + text.substr(text.find('\n') + 1);
-}
-
-struct costed {
-  source text;
-  checked result;
-  function_cost cost;
-
-  costed(std::string program, std::string_view function)
-      : text{"train.ss", std::move(program)}, result{analyze(text)},
-        cost{cost_of(*result.program, function_named(*result.program, function), {})} {
-    EXPECT_FALSE(result.has_errors()) << summary(result.diagnostics, text);
-    EXPECT_FALSE(cost.fault) << cost.fault->message;
-  }
-
-  /// `18: all-reduce of ...`, one line each.
-  std::string lines() const {
-    std::string out;
-    for (const auto& line : cost.lines)
-      for (const auto& one : line.sent)
-        out += fmt::format("{}: {}\n", text.line_of(line.line.begin), describe(one));
-    return out;
-  }
-};
-
-} // namespace
 
 TEST(cost, of_the_chapters_step_is_what_the_chapter_says) {
   const costed c{chapter(), "step"};
@@ -75,8 +41,8 @@ TEST(cost, of_sharded_parameters_is_a_third_of_the_memory) {
             "20: reduce-scatter of the gradients of w1 and w2: 203,264 f32 values, 813,056 bytes "
             "per step\n"
             "22: all-reduce of the result: 1 f32 value, 4 bytes per step\n");
-  // 784 * 256 * 4 / 3 and 256 * 10 * 4 / 3, rounded up.
-  EXPECT_EQ(c.cost.parameter_bytes, 267'606 + 3'414);
+  // A third of 784 * 256 and of 256 * 10 values, rounded up.
+  EXPECT_EQ(c.cost.parameter_bytes, (66'902 + 854) * 4);
 }
 
 TEST(cost, of_a_split_dim_splits_every_parameter_that_has_it) {
@@ -144,7 +110,7 @@ TEST(cost, of_a_function_that_is_called_is_for_its_callers_parts) {
   };
   EXPECT_EQ(lines(program + caller, "scores"), "");
   EXPECT_EQ(lines(program + caller, "total"),
-            "10: all-reduce of the result: 64 f32 values, 256 bytes per step\n");
+            "10: all-reduce of the result: 4 f32 values, 16 bytes per step\n");
   // Of nobody's call it is on whole tensors.
   EXPECT_EQ(lines(program, "total"), "");
 }
@@ -196,22 +162,24 @@ TEST(hover, shows_what_the_chapters_line_sends) {
   const costed c{chapter(), "step"};
   EXPECT_EQ(hovered(c, "value_and_grad"),
             "value_and_grad(loss, m, batch): ([] NonNeg, Grad[Mlp])\n"
+            "  where b = 64\n"
             "  all-reduce of the gradients of w1 and w2: 203,264 f32 values, 813,056 bytes per "
             "step\n");
 }
 
 TEST(hover, shows_types_sizes_and_how_the_devices_hold_a_value) {
   const costed c{chapter(), "loss"};
-  EXPECT_EQ(hovered(c, "@ m.w1"), "batch.img @ m.w1: [b Hd]\n  where Hd = 256\n"
+  EXPECT_EQ(hovered(c, "@ m.w1"), "batch.img @ m.w1: [b Hd]\n  where Hd = 256, b = 64\n"
                                   "  split along `b` over the 3 devices\n"
                                   "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
   EXPECT_EQ(hovered(c, "w1 |>"),
-            "param w1: [D Hd]\n  where D = 784, Hd = 256\n  a param of `model Mlp`\n"
+            "param w1: [D Hd]\n  where D = 784, Hd = 256, b = 64\n  a param of `model Mlp`\n"
             "  200,704 values, 802,816 bytes\n  whole on every device\n"
             "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
-  EXPECT_EQ(hovered(c, "img @"), "field img: [b D]\n  where D = 784\n  a field of `data Digit`\n  "
-                                 "split along `b` over the 3 devices\n"
-                                 "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
+  EXPECT_EQ(hovered(c, "img @"),
+            "field img: [b D]\n  where D = 784, b = 64\n  a field of `data Digit`\n  "
+            "split along `b` over the 3 devices\n"
+            "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
   EXPECT_EQ(hovered(c, "Hd = 256"), "dim Hd = 256\n");
   EXPECT_EQ(hovered(c, "loss(m: Mlp"), "fn loss(m: Mlp, batch: [b] Digit) -> [] NonNeg\n");
   EXPECT_EQ(hovered(c, "epoch in"), "epoch: int\n");
@@ -226,7 +194,7 @@ TEST(hover, of_a_line_shows_each_value_in_it) {
   };
   EXPECT_EQ(line("cross_entropy"),
             "return cross_entropy(batch.img @ m.w1 |> gelu |> matmul(m.w2...: [] NonNeg\n"
-            "  where D = 784, Hd = 256, C = 10\n"
+            "  where D = 784, Hd = 256, C = 10, b = 64\n"
             "  batch.img: [b D]: split along `b` over the 3 devices\n"
             "  m.w1: [D Hd]: whole on every device\n"
             "  m.w2: [Hd C]: whole on every device\n"
@@ -236,6 +204,11 @@ TEST(hover, of_a_line_shows_each_value_in_it) {
             "  all-reduce of the result: 1 f32 value, 4 bytes per step\n");
   EXPECT_EQ(line("value_and_grad"),
             "l, g = value_and_grad(loss, m, batch): ([] NonNeg, Grad[Mlp])\n"
+            "  where b = 64\n"
+            "  l: [] NonNeg: whole on every device\n"
+            "  g: Grad[Mlp]: whole on every device\n"
+            "  m: Mlp: whole on every device\n"
+            "  batch: [b] Digit: split along `b` over the 3 devices\n"
             "  all-reduce of the gradients of w1 and w2: 203,264 f32 values, 813,056 bytes per "
             "step\n");
   EXPECT_EQ(line("Hd = 256"), "dim Hd = 256\n");

@@ -61,6 +61,11 @@ TEST(commands, cost_and_hover_end_as_they_say) {
   EXPECT_EQ(status("cost missing.ss"), "2\n");
   EXPECT_EQ(status("cost train.ss --size b"), "2\n");
   EXPECT_EQ(status("cost train.ss --size b=0"), "2\n");
+  // No axis or number of that name; D is a dim.
+  EXPECT_EQ(status("cost train.ss --size q=3"), "2\n");
+  EXPECT_EQ(status("cost train.ss --size D=3"), "2\n");
+  EXPECT_EQ(status("cost train.ss --value q=3"), "2\n");
+  EXPECT_EQ(status("hover train.ss:16 --size q=3"), "2\n");
   EXPECT_EQ(status("hover train.ss:1:1"), "0\n");
   EXPECT_EQ(status("cost train.ss --value times"), "2\n");
   EXPECT_EQ(status("hover train.ss:16"), "0\n");
