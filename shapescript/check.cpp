@@ -140,13 +140,13 @@ void checker::explain_sizes(diagnostic& d, const std::vector<axis>& x, const std
   std::set<std::string> said;
   for (const auto* axes : {&x, &y}) {
     for (const auto& one : *axes) {
-      if (one.name.empty() || one.resized || !said.insert(one.name).second) continue;
+      const auto& word = one.text();
+      if (word.empty() || one.resized || !said.insert(word).second) continue;
       const auto number = one.size.number();
-      if (number && one.name != std::to_string(*number)) {
-        d.notes.push_back(fmt::format("`{}` is {}", one.name, *number));
-      } else if (const auto lone = one.size.lone(); lone && symbols_[*lone].name != one.name) {
-        d.notes.push_back(
-          fmt::format("`{}` is another name for `{}`", one.name, symbols_[*lone].name));
+      if (number) {
+        d.notes.push_back(fmt::format("`{}` is {}", word, *number));
+      } else if (const auto lone = one.size.lone(); lone && symbols_[*lone].name != word) {
+        d.notes.push_back(fmt::format("`{}` is another name for `{}`", word, symbols_[*lone].name));
       }
     }
   }

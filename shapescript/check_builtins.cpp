@@ -43,8 +43,8 @@ void checker::crossing(span where, std::string_view operation, const axis& over,
 bool checker::need(call_argument& one, bool fine, const char* code, std::string_view wanted) {
   if (is_poison(type_of(one))) return false;
   if (fine) return true;
-  report(code, one.where, fmt::format("{} is needed, but this is `{}`", wanted, show(one.what)),
-         fmt::format("`{}`", show(one.what)));
+  report(code, one.where, fmt::format("{} is needed, but this is {}", wanted, quote(one.what)),
+         quote(one.what));
   origin(last_report(), one.where);
   return false;
 }
@@ -81,34 +81,58 @@ std::vector<checker::axis_word> checker::axis_words(const call_argument& one) {
   if (node.kind != expr_kind::tuple && node.kind != expr_kind::list) items = {one.value};
   for (const auto id : items) {
     const auto& item = t().at(id);
+    std::optional<size_form> size;
     if (in_file(item)) {
-      if (!size_in_file(t().at(item.left).name, item.name)) return {};
+      size = size_in_file(t().at(item.left).name, item.name);
+      if (!size) return {};
     } else if (item.kind != expr_kind::name) {
       report("E0405", item.where, "an axis is named here, never numbered",
              "not the name of an axis");
       return {};
-    } else {
-      use_axis(item.name, scope_);
     }
-    words.push_back({text(item.name), item.kind == expr_kind::member ? item.where : item.name});
+    words.push_back(
+      {text(item.name), item.kind == expr_kind::member ? item.where : item.name, size});
   }
   return words;
 }
 
-std::optional<std::vector<size_t>> checker::axes_named(const call_argument& one,
-                                                       const type& value) {
+// The axis that a word means: the one of this name, or the only one without a name that has the
+// size which the word stands for; that one is called so from here on.
+std::optional<size_t> checker::axis_called(const axis_word& name, std::vector<axis>& axes) {
+  const auto word = name.name;
+  const auto named = find_axis(axes, word);
+  const auto size = named ? std::nullopt : name.size ? name.size : size_known_as(word);
+  const auto found = size ? find_axis(axes, axis{std::string{word}, *size}) : named;
+  if (found) {
+    if (size) axes[*found] = {std::string{word}, *size};
+    if (!name.size) use_axis(name.where, scope_);
+    return found;
+  }
+  std::vector<std::string_view> known;
+  for (const auto& one : axes) known.push_back(one.name);
+  auto& d = report("E0405", name.where, fmt::format("`{}` has no axis `{}`", show(axes), word),
+                   "no such axis");
+  suggest(d, name.where, word, known);
+  if (!size) return std::nullopt;
+  const auto alike = std::count_if(axes.begin(), axes.end(), [&](const axis& one) {
+    return one.name.empty() && one.size == *size;
+  });
+  if (alike > 1) {
+    d.notes.push_back(fmt::format("several axes without names have the size of `{}`", word));
+    d.help.push_back("`rearrange` gives axes names");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<size_t>> checker::axes_named(const call_argument& one, type& value) {
   std::vector<size_t> places;
   const auto words = axis_words(one);
   if (words.empty()) return std::nullopt;
   for (const auto& word : words) {
-    const auto found = find_axis(value.axes, word.name);
-    if (!found) {
-      std::vector<std::string_view> known;
-      for (const auto& a : value.axes) known.push_back(a.name);
-      auto& d =
-        report("E0405", word.where, fmt::format("`{}` has no axis `{}`", show(value), word.name),
-               "no such axis");
-      suggest(d, word.where, word.name, known);
+    const auto found = axis_called(word, value.axes);
+    if (!found) return std::nullopt;
+    if (std::find(places.begin(), places.end(), *found) != places.end()) {
+      report("E0414", word.where, fmt::format("`{}` is named twice", word.name), "the second time");
       return std::nullopt;
     }
     places.push_back(*found);
@@ -116,7 +140,7 @@ std::optional<std::vector<size_t>> checker::axes_named(const call_argument& one,
   return places;
 }
 
-std::optional<size_t> checker::one_axis(const call_argument& one, const type& value) {
+std::optional<size_t> checker::one_axis(const call_argument& one, type& value) {
   const auto places = axes_named(one, value);
   if (!places) return std::nullopt;
   if (places->size() == 1) return places->front();
@@ -141,8 +165,16 @@ type checker::call_builtin(const builtin& what, call_site& site) {
     d.help.push_back(fmt::format("as in `{}(x: a b -> b a)`", what.name));
     return {};
   }
-  const bool logs = what.name == "log" && !site.arguments.empty()
-                    && is(type_of(site.arguments[0]), base_type::text);
+  const bool logs =
+    what.name == "log" && !site.arguments.empty()
+    && (is(type_of(site.arguments[0]), base_type::text)
+        || (!(site.arguments[0].name == span{}) && text(site.arguments[0].name) != "x"));
+  if (logs && !(site.arguments[0].name == span{}) && text(site.arguments[0].name) != "path") {
+    for (auto& one : site.arguments) type_of(one);
+    auto& d = report("E0603", site.callee, "`log` needs the path of its file", "a path is missing");
+    d.help.push_back("as in `log(\"run.jsonl\", step=1)`");
+    return {};
+  }
   if (logs) {
     for (auto& one : site.arguments) type_of(one);
     host_work(site.where, "`log`");
@@ -223,7 +255,7 @@ type checker::tensor_rule(const builtin& what, call_site& site, matched& m) {
     case rule::softmax:
       return softmax(what, m);
     case rule::affine_norm:
-      return affine_norm(m);
+      return affine_norm(what, m);
     case rule::batch_norm:
       return batch_norm(m);
     case rule::cross_entropy:
@@ -231,7 +263,7 @@ type checker::tensor_rule(const builtin& what, call_site& site, matched& m) {
     case rule::loss:
       return loss(what, site, m);
     case rule::matmul:
-      return matmul(m.slots[0]->what, m.slots[1]->what, site.where, m.slots[0]->where,
+      return matmul(m.slots[0]->what, m.slots[1]->what, site.where, site.callee, m.slots[0]->where,
                     m.slots[1]->where);
     case rule::attention:
       return attention(site, m);
@@ -295,9 +327,7 @@ type checker::vector_product(const builtin& what, call_site& site, matched& m) {
 type checker::unary_function(const builtin& what, matched& m) {
   auto& x = *m.slots[0];
   for (size_t i = 1; i < m.slots.size(); ++i)
-    if (m.slots[i] != nullptr && !is(type_of(*m.slots[i]), base_type::boolean)
-        && !need_number(m.slots[i]))
-      return {};
+    if (what.name == "gelu" ? !need_flag(m.slots[i]) : !need_number(m.slots[i])) return {};
   if (is_number(x.what)) {
     const bool whole =
       (what.name == "abs" || what.name == "neg" || what.name == "sign" || what.name == "square")
@@ -334,6 +364,16 @@ type checker::reduction(const builtin& what, matched& m) {
       return {};
   } else if (!need_float(x)) {
     return {};
+  }
+  if ((name == "var" || name == "std") && m.slots[2] != nullptr) {
+    const auto& by = type_of(*m.slots[2]);
+    if (!need(*m.slots[2], is(by, base_type::integer), "E0403", "an int")) return {};
+    const auto number = by.value ? by.value->number() : std::nullopt;
+    if (number && *number != 0 && *number != 1) {
+      report("E0403", m.slots[2]->where, fmt::format("the correction is 0 or 1, not {}", *number),
+             "another correction");
+      return {};
+    }
   }
   const bool picks = name == "argmax" || name == "argmin";
   auto out = x.what;
@@ -387,7 +427,7 @@ type checker::softmax(const builtin& what, matched& m) {
     out.bound = over;
   } else if (what.name == "cumsum") {
     out.known = known_nonneg(out) && is_float(out.element) ? refinement::nonneg : refinement::none;
-  } else if (out.known == refinement::prob && what.name == "sort" && out.bound.name != over.name) {
+  } else if (out.known == refinement::prob && what.name == "sort" && !bound_by(out, over)) {
     out.known = refinement::unit; // `flip` and `roll` move whole slices
   }
   if (what.name == "roll"

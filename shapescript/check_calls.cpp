@@ -212,50 +212,6 @@ type checker::make_model(const type& what, call_site& site) {
 
 // -- functions of the program --------------------------------------------------
 
-bool checker::unify(const type& want, const type& have, symbol_map& map) {
-  const auto one = [&](const size_form& size, const axis& given) {
-    if (const auto lone = size.lone()) {
-      map.emplace(*lone, given);
-      return;
-    }
-    // `2*n+1` against 7, `n/2` against 3: what n is.
-    const auto known = [&](symbol s) { return map.contains(s); };
-    for (const auto& term : size.under().terms())
-      if (!std::all_of(term.symbols.begin(), term.symbols.end(), known)) return;
-    const auto value = [&](symbol s) { return map.at(s).size; };
-    const auto value_of = [&](const size_sum::product& term) {
-      size_form part{term.factor};
-      for (const auto s : term.symbols)
-        if (known(s)) part = part * value(s);
-      return part;
-    };
-    std::optional<symbol> unknown;
-    size_form rest{0}, factor{0}, under{0};
-    for (const auto& term : size.over().terms()) {
-      const auto open = std::count_if(term.symbols.begin(), term.symbols.end(),
-                                      [&](symbol s) { return !known(s); });
-      if (open > 1 || (open == 1 && unknown)) return;
-      if (open == 1) {
-        unknown = *std::find_if_not(term.symbols.begin(), term.symbols.end(), known);
-        factor = value_of(term);
-      } else {
-        rest = rest + value_of(term);
-      }
-    }
-    for (const auto& term : size.under().terms()) under = under + value_of(term);
-    if (!unknown) return;
-    if (const auto solved = divide(given.size * under - rest, factor))
-      map.emplace(*unknown, axis{"", *solved});
-  };
-  if (want.axes.size() == have.axes.size())
-    for (size_t i = 0; i < want.axes.size(); ++i) one(want.axes[i].size, have.axes[i]);
-  if (want.dims.size() == have.dims.size())
-    for (size_t i = 0; i < want.dims.size(); ++i) one(want.dims[i], dim_of(have, i));
-  if (want.known == refinement::index && have.known == refinement::index)
-    one(want.bound.size, have.bound);
-  return true;
-}
-
 bool checker::bind_argument(const function_info& f, const parameter_info& parameter,
                             call_argument& given, symbol_map& map) {
   const auto& have = type_of(given);
@@ -343,6 +299,7 @@ type checker::call_function(uint32_t index, call_site& site, const type* self) {
              "no such parameter");
       ok = false;
     }
+    if (ok) unify_all(f, bound, m, map);
     for (size_t i = 0; i < slots.size(); ++i) {
       if (m.slots[i] == nullptr) continue;
       const auto& p = f.parameters[i + bound];
@@ -404,13 +361,23 @@ type checker::bind_result(const function_info& f, symbol_map& map, call_site& si
     const auto& given = type_of(**found);
     if (!is(given, base_type::integer)) {
       report("E0403", (*found)->where,
-             fmt::format("a size is an int, but this is `{}`", show(given)),
-             fmt::format("`{}`", show(given)));
+             fmt::format("a size is an int, but this is {}", quote(given)), quote(given));
       return {};
     }
     use(symbols_[one].name_at, (*found)->name);
     const auto size = given.value ? *given.value : size_form::of(new_symbol(name, (*found)->where));
-    map[one] = {show(size), size};
+    if (const auto number = size.number(); number && *number < 1) {
+      report("E0302", (*found)->where, fmt::format("a size is at least 1, and this is {}", *number),
+             "below 1");
+      return {};
+    }
+    const auto* dim = find(text((*found)->where));
+    axis now{{}, size};
+    if (const auto lone = size.lone())
+      now.name = symbols_[*lone].name;
+    else if (dim != nullptr && dim->kind == entity::dim)
+      now.name = text((*found)->where);
+    map[one] = std::move(now);
   }
   return replace(f.result, map);
 }

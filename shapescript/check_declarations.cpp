@@ -354,7 +354,7 @@ void checker::check_extern(function_info& f) {
     const bool begins = !p.what.axes.empty() && p.what.axes[0].size.lone().has_value();
     if (begins && !first) {
       first = p.what.axes[0].size;
-      first_name = p.what.axes[0].name;
+      first_name = show(p.what.axes[0]);
       first_where = p.where;
     }
     if (begins && *first == p.what.axes[0].size) continue;

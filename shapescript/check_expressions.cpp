@@ -322,7 +322,7 @@ type checker::unary(const expr& node) {
   const auto where = t().at(node.right).where;
   if (node.operation == token_kind::kw_not) {
     if (is(what, base_type::boolean)) return what;
-    report_condition(node.right, what, fmt::format("`not` takes a host bool, not `{}`", show(what)),
+    report_condition(node.right, what, fmt::format("`not` takes a host bool, not {}", quote(what)),
                      is_tensor(what) ? "a mask is negated by `!`" : "");
     return {};
   }
@@ -332,7 +332,7 @@ type checker::unary(const expr& node) {
       return what;
     }
     auto& d = report("E0504", where, fmt::format("`!` negates a bool tensor, not `{}`", show(what)),
-                     fmt::format("`{}`", show(what)));
+                     quote(what));
     if (is(what, base_type::boolean)) d.help.push_back("a host bool is negated by `not`");
     return {};
   }
@@ -344,8 +344,8 @@ type checker::unary(const expr& node) {
     what.known = refinement::none;
     return what;
   }
-  report("E0503", where, fmt::format("`-` takes a number or a tensor, not `{}`", show(what)),
-         fmt::format("`{}`", show(what)));
+  report("E0503", where, fmt::format("`-` takes a number or a tensor, not {}", quote(what)),
+         quote(what));
   return {};
 }
 
@@ -401,7 +401,7 @@ type checker::range(const expr& node) {
     if (!is(what, base_type::integer)) {
       auto& d = report(is_tensor(what) ? "E0506" : "E1002", t().at(id).where,
                        fmt::format("the ends of a range are ints, but this is `{}`", show(what)),
-                       fmt::format("`{}`", show(what)));
+                       quote(what));
       if (is_tensor(what))
         d.notes.push_back("a tensor's values are not known while the program is put together");
       return {};

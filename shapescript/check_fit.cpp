@@ -48,8 +48,7 @@ misfit checker::fits_tensor(const type& have, const type& want) const {
     if (!have.literal || !numbers || !widens) return misfit::element;
   }
   if (want.known == refinement::prob) {
-    const bool along = have.known == refinement::prob && have.bound.size == want.bound.size
-                       && (have.bound.name == want.bound.name || have.axes.size() == 1);
+    const bool along = have.known == refinement::prob && same_bound(have, want);
     return along ? misfit::none : misfit::known;
   }
   bool shown = implies(have.known, want.known);
@@ -87,24 +86,36 @@ misfit checker::fits(const type& have, const type& want) const {
 
 void checker::report_misfit(misfit what, const type& have, const type& want, span where,
                             const char* shape_code, const std::string& wanted_by) {
-  const auto seen = show(have);
-  const auto wanted = show(want);
+  const auto [wanted, seen_text] = show_both(want, have);
+  const auto said = show(have);
+  const auto seen = said == seen_text ? quote(have) : "`" + seen_text + "`";
+  // A size of the same name that is another one: where it comes from.
+  const auto namesakes = [&](diagnostic& d) {
+    if (seen.find('\'') == seen.npos) return;
+    for (const auto& one : have.axes) {
+      const auto lone = one.size.lone();
+      if (!lone || symbols_[*lone].module != module_ || symbols_[*lone].name != one.name) continue;
+      if (seen.find(one.name + "'") == seen.npos) continue;
+      d.notes.push_back(fmt::format(
+        "`{0}'` is another size than `{0}`, known only when the program runs", one.name));
+      mark(d, symbols_[*lone].declared, fmt::format("`{}'` is this", one.name));
+    }
+  };
   switch (what) {
     case misfit::none:
       return;
     case misfit::kind:
     case misfit::shape: {
       auto& d = report(shape_code, where,
-                       fmt::format("{} is `{}`, but this is `{}`", wanted_by, wanted, seen),
-                       fmt::format("`{}`", seen));
+                       fmt::format("{} is `{}`, but this is {}", wanted_by, wanted, seen), seen);
       origin(d, where);
       explain_sizes(d, have.axes, want.axes);
+      namesakes(d);
       return;
     }
     case misfit::element: {
-      auto& d =
-        report("E0501", where, fmt::format("{} is `{}`, but this is `{}`", wanted_by, wanted, seen),
-               fmt::format("`{}`", seen));
+      auto& d = report("E0501", where,
+                       fmt::format("{} is `{}`, but this is {}", wanted_by, wanted, seen), seen);
       origin(d, where);
       if (is_tensor(want) && (is_tensor(have) || is_scalar(have)))
         d.help.push_back(
@@ -114,8 +125,7 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
     case misfit::known: {
       auto& d =
         report("E0502", where,
-               fmt::format("{} is `{}`, which is not known of `{}`", wanted_by, wanted, seen),
-               fmt::format("`{}`", seen));
+               fmt::format("{} is `{}`, which is not known of {}", wanted_by, wanted, seen), seen);
       origin(d, where);
       d.help.push_back(fmt::format("if it holds all the same, say so: `... as {}`", wanted));
       return;
@@ -123,8 +133,7 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
     case misfit::bound: {
       auto& d =
         report("E0505", where,
-               fmt::format("{} is `{}`, and this `{}` may be larger", wanted_by, wanted, seen),
-               fmt::format("`{}`", seen));
+               fmt::format("{} is `{}`, and this {} may be larger", wanted_by, wanted, seen), seen);
       origin(d, where);
       explain_sizes(d, {have.bound}, {want.bound});
       return;
@@ -132,8 +141,8 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
   }
 }
 
-// The name of an axis with the names of the symbols in it replaced: `3*A` where A is the caller's D
-// is `3*D`. It has none if one of them has none there.
+// How an axis without a name is written, with the names of the symbols in it replaced: `3*A` where
+// A is the caller's D is `3*D`. Empty if one of them has none there.
 std::string checker::replace_names(const axis& one, const symbol_map& map) const {
   std::map<std::string_view, const axis*> names;
   for (const auto s : one.size.symbols())
@@ -143,17 +152,17 @@ std::string checker::replace_names(const axis& one, const symbol_map& map) const
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
   };
   std::string out;
-  for (size_t at = 0; at < one.name.size();) {
+  for (size_t at = 0; at < one.written.size();) {
     auto end = at;
-    while (end < one.name.size() && is_letter(one.name[end])) ++end;
-    const auto word = std::string_view{one.name}.substr(at, std::max<size_t>(1, end - at));
+    while (end < one.written.size() && is_letter(one.written[end])) ++end;
+    const auto word = std::string_view{one.written}.substr(at, std::max<size_t>(1, end - at));
     at += word.size();
     const auto found = names.find(word);
     if (found == names.end()) {
       out += word;
       continue;
     }
-    const auto& name = found->second->name;
+    const auto& name = found->second->text();
     if (name.empty()) return {};
     out += std::all_of(name.begin(), name.end(), is_letter) ? name : "(" + name + ")";
   }
@@ -170,15 +179,17 @@ type checker::replace(const type& what, const symbol_map& map) const {
   const auto axis_of = [&](const axis& one) {
     if (const auto lone = one.size.lone())
       if (const auto found = map.find(*lone); found != map.end()) return found->second;
-    return axis{replace_names(one, map), one.size.replace(size_of), one.resized};
+    auto now = one;
+    now.size = one.size.replace(size_of);
+    now.written = replace_names(one, map);
+    return now;
   };
   type out = what;
   for (auto& one : out.axes) one = axis_of(one);
   for (size_t i = 0; i < out.dims.size(); ++i) {
-    auto name = i < out.dim_names.size() ? out.dim_names[i] : std::string{};
-    const auto now = axis_of({name, out.dims[i]});
+    const auto now = axis_of(dim_of(out, i));
     out.dims[i] = now.size;
-    if (i < out.dim_names.size()) out.dim_names[i] = now.name;
+    if (i < out.dim_names.size()) out.dim_names[i] = now.text();
   }
   out.bound = axis_of(what.bound);
   if (is(what, base_type::layers) && what.value) out.value = what.value->replace(size_of);

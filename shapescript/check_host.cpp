@@ -11,7 +11,7 @@ type checker::host_rule(const builtin& what, call_site& site, matched& m) {
     case rule::dataset:
       return dataset_rule(site, m);
     case rule::source:
-      return source_rule(m);
+      return source_rule(what, m);
     case rule::stage:
       return stage_rule(what, site, *m.slots[0]);
     case rule::print: {
@@ -55,11 +55,18 @@ type checker::host_function(const builtin& what, matched& m) {
     if (!is(first.what, base_type::boolean))
       report_condition(
         first.value, first.what,
-        fmt::format("a condition is a host bool, but this is `{}`", show(first.what)));
+        fmt::format("a condition is a host bool, but this is {}", quote(first.what)));
+    need_text(m.slots[1]);
     return scalar_of(base_type::none);
   }
   if (what.name == "env") return needs(base_type::text, "a str") ? first.what : type{};
-  if (what.name == "last") return needs(base_type::integer, "an int") ? plain(first.what) : type{};
+  if (what.name == "last") {
+    if (!needs(base_type::integer, "an int")) return {};
+    const auto number = first.what.value ? first.what.value->number() : std::nullopt;
+    if (!number || *number >= 1) return plain(first.what);
+    report("E0416", first.where, "the last one is `last(1)`", "below 1");
+    return {};
+  }
   if (what.name == "len") {
     const bool fine = is(first.what, base_type::dataset) || is(first.what, base_type::batches)
                       || is(first.what, base_type::layers);
@@ -73,7 +80,9 @@ type checker::host_function(const builtin& what, matched& m) {
   if (what.name == "save" && needs(base_type::model, "a model"))
     need(*m.slots[1], is(m.slots[1]->what, base_type::text), "E0403", "a path");
   if (what.name == "save_checkpoint" && needs(base_type::text, "a path"))
-    need(*m.slots[1], is(m.slots[1]->what, base_type::model), "E0403", "a model");
+    if (need(*m.slots[1], is(m.slots[1]->what, base_type::model), "E0403", "a model")
+        && m.slots[3] != nullptr)
+      need(*m.slots[3], is(type_of(*m.slots[3]), base_type::integer), "E0403", "an int");
   if (what.name == "progress") return first.what;
   if (what.name == "range")
     return needs(base_type::integer, "an int") ? scalar_of(base_type::range) : type{};
@@ -149,10 +158,17 @@ type checker::dataset_rule(call_site& site, matched& m) {
   return out;
 }
 
-type checker::source_rule(matched& m) {
+type checker::source_rule(const builtin& what, matched& m) {
   if (m.slots.size() < 2 || m.slots[1] == nullptr) return {}; // its shape is known when it is read
   const auto index = record_argument(*m.slots[1]);
   if (index == no_index) return {};
+  auto& from = *m.slots[0];
+  if (what.name != "from_fn") {
+    if (!need_text(&from, "a path")) return {};
+  } else {
+    const bool calls = is(from.what, base_type::python) || is(from.what, base_type::function);
+    if (!need(from, calls, "E0403", "a function")) return {};
+  }
   auto out = scalar_of(base_type::dataset);
   out.declaration = index;
   return out;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -73,8 +74,8 @@ std::optional<size_form> checker::size_operand(expr_id id) {
   if (is(what, base_type::integer))
     return what.value ? *what.value
                       : size_form::of(new_symbol(std::string{text(node.where)}, node.where));
-  report("E0403", node.where, fmt::format("a size is an int, but this is `{}`", show(what)),
-         fmt::format("`{}`", show(what)));
+  report("E0403", node.where, fmt::format("a size is an int, but this is {}", quote(what)),
+         quote(what));
   return std::nullopt;
 }
 
@@ -83,7 +84,9 @@ std::optional<size_form> checker::size_from(expr_id id) {
   const auto& node = t().at(id);
   if (node.kind == expr_kind::name && scope_ != nullptr) {
     const auto word = text(node.name);
-    if (!locals_.contains(word)) return size_of_name(node.name, *scope_, false);
+    const bool capital = word.front() >= 'A' && word.front() <= 'Z';
+    if (!locals_.contains(word) && (capital || size_known_as(word)))
+      return size_of_name(node.name, *scope_, false);
   }
   auto size = divides(t(), id) ? size_quotient(id) : size_operand(id);
   const auto number = size ? size->number() : std::nullopt;
@@ -98,9 +101,9 @@ std::optional<std::vector<axis>> checker::axes_in_brackets(const expr& node) {
   for (const auto& one : node.arguments) {
     const auto size = size_from(one.value);
     if (!size) return std::nullopt;
-    const auto& node_of_size = t().at(one.value);
-    const bool named = node_of_size.kind != expr_kind::integer;
-    axes.push_back({named ? axis_name(text(node_of_size.where)) : std::string{}, *size});
+    const auto& written = t().at(one.value);
+    const bool number = written.kind == expr_kind::integer;
+    axes.push_back(axis_written(number ? std::string{} : axis_name(text(written.where)), *size));
   }
   return axes;
 }
@@ -112,13 +115,13 @@ type checker::construct(const expr& node) {
   const auto axes = axes_in_brackets(node);
   if (!axes) return {};
   auto out = tensor_of(*axes);
-  if (word == "causal" || word == "window") {
+  if (word == "causal" || word == "window" || word == "eye") {
     out.element = dtype::boolean;
     if (axes->size() != 2) {
       report("E0406", node.where, fmt::format("`{}` has two axes", word), "as in `causal[n m]`");
       return {};
     }
-  } else if (word == "zeros" || word == "ones" || word == "eye") {
+  } else if (word == "zeros" || word == "ones") {
     out.known = word == "ones" ? refinement::pos : refinement::unit;
   } else if (word == "arange") {
     if (axes->size() != 1) {
@@ -138,7 +141,7 @@ type checker::construct(const expr& node) {
 
 type checker::index(const expr& node) {
   const auto& base_node = t().at(node.left);
-  if (index_name(base_node)) return construct(node);
+  if (index_name(base_node)) return construct_alone(node);
   if (base_node.kind == expr_kind::name) name_is_ = name_place::indexed;
   const auto base = expression(node.left);
   name_is_ = name_place::value;
@@ -163,8 +166,7 @@ type checker::index(const expr& node) {
     const auto what = expression(node.arguments[0].value);
     if (!is_poison(what) && !is(what, base_type::integer))
       report("E0403", node.arguments[0].where,
-             fmt::format("a list is indexed by an int, not `{}`", show(what)),
-             fmt::format("`{}`", show(what)));
+             fmt::format("a list is indexed by an int, not {}", quote(what)), quote(what));
     const auto number = what.value ? what.value->number() : std::nullopt;
     const auto count = base.value ? base.value->number() : std::nullopt;
     if (number && *number < 0)
@@ -179,7 +181,7 @@ type checker::index(const expr& node) {
     device_work(node.where, "indexing a tensor");
     return index_tensor(node, base);
   }
-  report("E0509", base_node.where, fmt::format("`{}` cannot be indexed", show(base)),
+  report("E0509", base_node.where, fmt::format("{} cannot be indexed", quote(base)),
          "not a tensor or a list");
   return {};
 }
@@ -224,23 +226,25 @@ bool checker::index_range(const expr& item, axis& over) {
   return false;
 }
 
+// The number in `last(2)`.
+std::optional<int64_t> checker::from_end(const expr& item) const {
+  const bool calls = item.kind == expr_kind::call && t().at(item.left).kind == expr_kind::name
+                     && text(t().at(item.left).name) == "last" && item.arguments.size() == 1;
+  if (!calls || t().at(item.arguments[0].value).kind != expr_kind::integer) return std::nullopt;
+  int64_t number = 0;
+  const auto digits = text(t().at(item.arguments[0].value).where);
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
 // One item of an index; `place` is the axis it is about. An axis that goes is marked by size 0.
 bool checker::index_one(const expr& node, const argument& one, std::vector<axis>& axes,
                         size_t& place, std::vector<axis>& gathered) {
   const auto& item = t().at(one.value);
   if (!(one.name == span{})) {
-    const auto found = find_axis(axes, text(one.name));
-    if (!found) {
-      std::vector<std::string_view> known;
-      for (const auto& a : axes) known.push_back(a.name);
-      auto& d =
-        report("E0405", one.name, fmt::format("`{}` has no axis `{}`", show(axes), text(one.name)),
-               "no such axis");
-      suggest(d, one.name, text(one.name), known);
-      return false;
-    }
+    const auto found = axis_called({text(one.name), one.name, {}}, axes);
+    if (!found) return false;
     place = *found;
-    use_axis(one.name, scope_);
   } else if (place >= axes.size()) {
     report("E0416", one.where,
            fmt::format("`{}` has {} ax{}s", text(t().at(node.left).where), axes.size(),
@@ -267,6 +271,12 @@ bool checker::index_one(const expr& node, const argument& one, std::vector<axis>
              fmt::format("its size is {}", *size));
       return false;
     }
+    if (const auto back = from_end(item); back && size && *back > *size) {
+      report("E0416", item.where,
+             fmt::format("`last({})` is before the begin of `{}`", *back, show(over)),
+             fmt::format("its size is {}", *size));
+      return false;
+    }
     over.size = size_form{0};
     return true;
   }
@@ -290,8 +300,7 @@ bool checker::index_one(const expr& node, const argument& one, std::vector<axis>
     return true;
   }
   report("E0505", item.where,
-         fmt::format("an index is an int or an `Index` tensor, not `{}`", show(what)),
-         fmt::format("`{}`", show(what)));
+         fmt::format("an index is an int or an `Index` tensor, not {}", quote(what)), quote(what));
   return false;
 }
 
@@ -317,7 +326,7 @@ type checker::index_tensor(const expr& node, const type& base) {
   if (!ok) return {};
   auto out = base;
   if (out.known == refinement::prob) {
-    const auto along = find_axis(base.axes, base.bound.name);
+    const auto along = find_axis(base.axes, base.bound);
     if (!along || !(axes[*along].size == base.axes[*along].size)) out.known = refinement::unit;
   }
   out.axes.clear();

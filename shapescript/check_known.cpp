@@ -9,7 +9,7 @@ namespace shapescript {
 // `Prob[X]` goes with X as long as the pattern leaves it whole.
 void checker::keep_prob(type& out, const pattern_call& call, const type& operand) const {
   out.known = refinement::unit;
-  const auto place = find_axis(operand.axes, operand.bound.name);
+  const auto place = find_axis(operand.axes, operand.bound);
   if (!place) return;
   const auto& items = call.sources[0].items;
   size_t at = 0;

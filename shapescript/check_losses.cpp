@@ -82,7 +82,7 @@ type checker::one_hot(matched& m) {
 
 // -- normalisers ---------------------------------------------------------------
 
-type checker::affine_norm(matched& m) {
+type checker::affine_norm(const builtin& what, matched& m) {
   auto& x = *m.slots[0];
   if (!need_float(x)) return {};
   const auto places = axes_named(*m.slots[1], x.what);
@@ -92,9 +92,13 @@ type checker::affine_norm(matched& m) {
     if (std::find(places->begin(), places->end(), i) != places->end())
       over.push_back(x.what.axes[i]);
   for (const auto& one : over) crossing(m.slots[1]->where, "normalising", one);
+  const auto slots = slots_of(what);
   for (size_t i = 2; i < m.slots.size(); ++i) {
     if (m.slots[i] == nullptr) continue;
     auto& extra = *m.slots[i];
+    if (slots[i].name == "eps" && !need_number(&extra)) return {};
+    if (slots[i].name == "groups" && !check_groups(extra, over)) return {};
+    if (slots[i].name == "eps" || slots[i].name == "groups") continue;
     if (is_number(type_of(extra))) continue;
     if (!need_float(extra)) return {};
     const auto want = tensor_of(over, x.what.element);
@@ -152,6 +156,8 @@ type checker::loss(const builtin& what, call_site& site, matched& m) {
     if (is_number(type_of(*one))) continue;
     if (!need_float(*one)) return {};
   }
+  if (what.name == "huber" && !need_number(m.slots[2])) return {};
+  if (!need_flag(m.slots.back())) return {};
   const auto a = as_tensor(x.what);
   const auto b = as_tensor(y.what);
   const auto axes = align(a, b, site.callee, y.where);
@@ -186,6 +192,8 @@ type checker::cross_entropy(matched& m) {
   if (!place) return {};
   const auto over = logits.what.axes[*place];
   crossing(m.slots[2]->where, "cross_entropy", over);
+  if (m.slots.size() == 5 && !need_number(m.slots[3])) return {};
+  if (!need_flag(m.slots.back())) return {};
   auto want = logits.what;
   want.axes.erase(want.axes.begin() + static_cast<std::ptrdiff_t>(*place));
   want.element = dtype::i64;
@@ -229,6 +237,7 @@ type checker::attention(call_site& site, matched& m) {
              "one axis of keys and values"))
     return {};
   if (m.slots[3] != nullptr && !need_bool(*m.slots[3])) return {};
+  if (!need_number(m.slots[4])) return {};
   crossing(site.where, "attention", k.axes[k.axes.size() - 2]);
   auto out = q;
   out.known = refinement::none;

@@ -74,7 +74,9 @@ type checker::name(const expr& node) {
     if (word != "nan") out.known = refinement::pos;
     return out;
   }
-  if (find_builtin(word) != nullptr) {
+  if (const auto* what = find_builtin(word)) {
+    const bool constructs = what->how == rule::construct || what->how == rule::initialise;
+    if (constructs && function_ != no_index) return without_axes(word, node.name);
     auto out = scalar_of(base_type::function);
     out.declaration = no_index;
     out.name = word;

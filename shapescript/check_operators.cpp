@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "shapescript/align.hpp"
 #include "shapescript/checker.hpp"
 
 namespace shapescript {
@@ -86,15 +87,15 @@ type checker::binary(const expr& node) {
   if (logical) return logic(node, x, y);
   if (node.operation == token_kind::matmul) {
     device_work(node.where, "`@`");
-    return matmul(x, y, node.where, left, right);
+    return matmul(x, y, node.where, node.name, left, right);
   }
   if (is_tensor(x) || is_tensor(y)) {
     for (const auto& [one, where] : {std::pair{&x, left}, std::pair{&y, right}}) {
       if (is_tensor(*one) || is_scalar(*one)) continue;
       report(
         "E0503", where,
-        fmt::format("{} takes tensors and numbers, not `{}`", describe(node.operation), show(*one)),
-        fmt::format("`{}`", show(*one)));
+        fmt::format("{} takes tensors and numbers, not {}", describe(node.operation), quote(*one)),
+        quote(*one));
       return {};
     }
     // What the controller may compute with after it was fetched.
@@ -111,7 +112,7 @@ type checker::logic(const expr& node, const type& x, const type& y) {
   for (const auto& [one, id] : {std::pair{&x, node.left}, std::pair{&y, node.right}}) {
     if (is(*one, base_type::boolean)) continue;
     report_condition(
-      id, *one, fmt::format("{} takes host bools, not `{}`", describe(node.operation), show(*one)));
+      id, *one, fmt::format("{} takes host bools, not {}", describe(node.operation), quote(*one)));
     return {};
   }
   return x;
@@ -142,11 +143,11 @@ type checker::host_arithmetic(const expr& node, const type& x, const type& y) {
     return x;
   }
   const bool left_wrong = !is_number(x);
-  auto& d = report(
-    "E0501", t().at(node.right).where,
-    fmt::format("{} does not take `{}` and `{}`", describe(node.operation), show(x), show(y)),
-    fmt::format("`{}`", show(y)));
-  mark(d, t().at(node.left).where, fmt::format("`{}`", show(x)));
+  auto& d =
+    report("E0501", t().at(node.right).where,
+           fmt::format("{} does not take {} and {}", describe(node.operation), quote(x), quote(y)),
+           quote(y));
+  mark(d, t().at(node.left).where, quote(x));
   if (left_wrong && is(x, base_type::text)) d.help.push_back("a value becomes text by `str(x)`");
   return {};
 }
@@ -171,37 +172,27 @@ std::optional<dtype> checker::common_element(const type& x, const type& y, span 
 // The axes of an elementwise operation: one operand's are a subsequence of the other's.
 std::optional<std::vector<axis>> checker::align(const type& x, const type& y, span operation_at,
                                                 span right) {
+  const auto [x_text, y_text] = show_both(tensor_of(x.axes), tensor_of(y.axes));
   const bool first_longer = x.axes.size() >= y.axes.size();
   const auto& longer = first_longer ? x.axes : y.axes;
   const auto& shorter = first_longer ? y.axes : x.axes;
   const auto unequal = [&](const axis& a, const axis& b) {
-    auto& d =
-      report("E0401", right,
-             fmt::format("`{}` and `{}` have different sizes along {}", show(x.axes), show(y.axes),
-                         a.name.empty() || a.name != b.name
-                           ? fmt::format("`{}` and `{}`", show(a), show(b))
-                           : fmt::format("`{}`", a.name)),
-             fmt::format("`{}`", show(y)));
+    auto& d = report("E0401", right,
+                     fmt::format("`{}` and `{}` have different sizes along {}", x_text, y_text,
+                                 a.name.empty() || a.name != b.name
+                                   ? fmt::format("`{}` and `{}`", show(a), show(b))
+                                   : fmt::format("`{}`", a.name)),
+                     quote(y));
     d.notes.push_back(fmt::format("{} is not {}", show(a.size), show(b.size)));
     explain_sizes(d, x.axes, y.axes);
     return std::nullopt;
   };
-  auto out = longer;
-  size_t i = longer.size();
-  size_t j = shorter.size();
-  while (i > 0 && j > 0) {
-    const auto& a = longer[i - 1];
-    const auto& b = shorter[j - 1];
-    const bool named = !a.name.empty() && !b.name.empty();
-    if (named ? a.name == b.name : a.size == b.size) {
-      if (!(a.size == b.size))
-        return unequal(x.axes[first_longer ? i - 1 : j - 1], y.axes[first_longer ? j - 1 : i - 1]);
-      if (out[i - 1].name.empty()) out[i - 1].name = b.name;
-      --j;
-    }
-    --i;
+  const auto how = align_axes(longer, shorter);
+  if (how.complete) return join_axes(how, longer, shorter);
+  if (how.unequal) {
+    const auto [i, j] = *how.unequal;
+    return unequal(x.axes[first_longer ? i : j], y.axes[first_longer ? j : i]);
   }
-  if (j == 0) return out;
   if (x.axes.size() == y.axes.size()) {
     for (size_t k = 0; k < x.axes.size(); ++k) {
       const auto& a = x.axes[k];
@@ -213,11 +204,15 @@ std::optional<std::vector<axis>> checker::align(const type& x, const type& y, sp
       break;
     }
   }
-  auto& d =
-    report("E0413", operation_at,
-           fmt::format("the axes of `{}` and `{}` cannot be aligned", show(x.axes), show(y.axes)),
-           "neither has all axes of the other, in order");
-  mark(d, right, fmt::format("`{}`", show(y)));
+  auto& d = report("E0413", operation_at,
+                   fmt::format("the axes of `{}` and `{}` cannot be aligned", x_text, y_text),
+                   "neither has all axes of the other, in order");
+  mark(d, right, quote(y));
+  if (how.nameless)
+    d.notes.push_back(fmt::format("`{}` has no name, and counted from the right its place is that "
+                                  "of `{}`, which has another size",
+                                  show(shorter[how.nameless->second]),
+                                  show(longer[how.nameless->first])));
   explain_sizes(d, x.axes, y.axes);
   d.help.push_back("for all pairs, write an `einsum`; for the same axis under two names, "
                    "`rearrange` one of them");
@@ -261,12 +256,13 @@ type checker::elementwise(token_kind operation, const type& first, const type& s
 
 // -- matrix product ------------------------------------------------------------
 
-type checker::matmul(const type& x, const type& y, span where, span left, span right) {
+type checker::matmul(const type& x, const type& y, span where, span operation_at, span left,
+                     span right) {
   for (const auto& [one, at] : {std::pair{&x, left}, std::pair{&y, right}}) {
     if (is_poison(*one)) return {};
     if (is_float_tensor(*one) && !one->axes.empty()) continue;
-    report("E0503", at, fmt::format("`@` multiplies float tensors with axes, not `{}`", show(*one)),
-           fmt::format("`{}`", show(*one)));
+    report("E0503", at, fmt::format("`@` multiplies float tensors with axes, not {}", quote(*one)),
+           quote(*one));
     return {};
   }
   const auto& inner = x.axes.back();
@@ -276,8 +272,8 @@ type checker::matmul(const type& x, const type& y, span where, span left, span r
                      fmt::format("`@` needs the same inner axes: `{}` ends in `{}`, `{}` begins "
                                  "with `{}`",
                                  show(x.axes), show(inner), show(y.axes), show(y.axes[place])),
-                     fmt::format("`{}`", show(y)));
-    mark(d, left, fmt::format("`{}`", show(x)));
+                     quote(y));
+    mark(d, left, quote(x));
     origin(d, left);
     origin(d, right);
     explain_sizes(d, x.axes, y.axes);
@@ -292,7 +288,7 @@ type checker::matmul(const type& x, const type& y, span where, span left, span r
     type leading_x = x, leading_y = y;
     leading_x.axes.resize(x.axes.size() >= 2 ? x.axes.size() - 2 : 0);
     leading_y.axes.resize(place);
-    const auto leading = align(leading_x, leading_y, right, right);
+    const auto leading = align(leading_x, leading_y, operation_at, right);
     if (!leading) return {};
     std::vector<axis> axes = *leading;
     if (x.axes.size() >= 2) axes.push_back(x.axes[x.axes.size() - 2]);

@@ -1,62 +1,26 @@
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
-#include "shapescript/checker.hpp"
+#include "shapescript/pattern_state.hpp"
 
 namespace shapescript {
-
-/// One axis that a pattern names: where, how large, and how often it was used in the result.
-struct checker::atom {
-  std::string name;
-  size_form size;
-  span where;
-  int used = 0;
-  bool number = false; ///< a literal in a group
-  bool in_group = false;
-  bool resized = false; ///< as of `axis`
-};
-
-struct checker::pattern_state {
-  std::vector<atom> atoms;
-  std::map<std::string, size_form, std::less<>> given; ///< by named arguments: `h=2`
-  std::vector<std::vector<axis>> rests;                ///< what `...` stands for, each operand
-  std::string operation;
-  std::string_view by; ///< of `reduce`, with its quotes
-
-  atom* find(std::string_view name) {
-    for (auto& one : atoms)
-      if (!one.number && one.name == name) return &one;
-    return nullptr;
-  }
-};
-
-namespace {
-
-int64_t number_of(std::string_view digits) {
-  int64_t value = 0;
-  std::string plain;
-  for (const char c : digits)
-    if (c != '_') plain += c;
-  std::from_chars(plain.data(), plain.data() + plain.size(), value);
-  return value;
-}
-
-} // namespace
 
 // A name's size, if the function or the call knows it.
 std::optional<size_form> checker::known_size(const pattern_state& state, span name) const {
   const auto word = text(name);
-  if (const auto found = state.given.find(word); found != state.given.end()) return found->second;
+  if (const auto found = state.given.find(word); found != state.given.end())
+    return found->second.size;
   for (const auto& one : state.atoms)
     if (!one.number && one.name == word) return one.size;
-  if (scope_ != nullptr)
-    if (const auto found = scope_->find(word); found != scope_->end()) return found->second;
-  const auto* found = find(word);
-  if (found != nullptr && found->kind == entity::dim && dims_[found->index].known)
-    return size_form{dims_[found->index].value};
-  return std::nullopt;
+  return size_known_as(word);
+}
+
+// "the axis `D` is 12"; an axis that is a number is not said twice.
+std::string checker::say_axis(const axis& one) const {
+  const auto size = show(one.size);
+  return show(one) == size ? "the axis is " + size
+                           : fmt::format("the axis `{}` is {}", show(one), size);
 }
 
 // A name that is new in the function becomes another name for the size.
@@ -78,10 +42,34 @@ bool checker::define(pattern_state& state, span name, const size_form& size) {
   return true;
 }
 
+// Only `einsum` takes a diagonal: elsewhere each axis of the operand is named once.
+bool checker::first_in_source(const pattern_state& state, const pattern_item& item) {
+  if (state.operation == "einsum") return true;
+  const auto word = text(item.where);
+  const auto before = std::find_if(state.atoms.begin(), state.atoms.end(), [&](const atom& one) {
+    return !one.number && one.name == word;
+  });
+  if (before == state.atoms.end()) return true;
+  auto& d = report("E0414", item.where, fmt::format("`{}` stands twice in the pattern", word),
+                   "the second time");
+  mark(d, before->where, "the first time");
+  d.help.push_back("a diagonal is taken by `einsum`, as in `einsum(x: n n -> n)`");
+  return false;
+}
+
 bool checker::read_name(pattern_state& state, const pattern_item& item, const type& operand,
                         size_t place) {
   const auto& over = operand.axes[place];
   const auto word = text(item.where);
+  if (!first_in_source(state, item)) return false;
+  const auto given = state.given.find(word);
+  if (over.name == word && given != state.given.end() && !(given->second.size == over.size)) {
+    report("E0418", given->second.where,
+           fmt::format("`{}` is given as {}, but it is an axis of `{}`", word,
+                       show(given->second.size), show(operand.axes)),
+           "another size");
+    return false;
+  }
   if (over.name != word) {
     if (const auto elsewhere = find_axis(operand.axes, word)) {
       auto& d = report("E0408", item.where,
@@ -120,7 +108,7 @@ bool checker::read_group(pattern_state& state, const pattern_item& group, const 
   for (const auto& one : group.inner) {
     std::optional<size_form> size;
     if (one.kind == pattern_item::integer)
-      size = size_form{number_of(text(one.where))};
+      size = size_form{number_in_pattern(text(one.where))};
     else
       size = known_size(state, one.where);
     if (size) {
@@ -148,13 +136,12 @@ bool checker::read_group(pattern_state& state, const pattern_item& group, const 
       rest = divided(over.size, product, group.where, text(group.where));
   }
   if (!rest || (unknown == nullptr && !(product == over.size))) {
-    auto& d =
-      report("E0409", group.where,
-             unknown == nullptr ? fmt::format("the group is {}, but the axis `{}` is {}",
-                                              show(product), show(over), show(over.size))
-                                : fmt::format("`{}` does not divide the axis `{}` of size {}",
-                                              show(product), show(over), show(over.size)),
-             fmt::format("`{}`", show(product)));
+    auto& d = report("E0409", group.where,
+                     unknown == nullptr
+                       ? fmt::format("the group is {}, but {}", show(product), say_axis(over))
+                       : fmt::format("`{}` does not divide the axis `{}` of size {}", show(product),
+                                     show(over), show(over.size)),
+                     fmt::format("`{}`", show(product)));
     for (const auto& one : group.inner)
       if (one.kind == pattern_item::name)
         if (const auto size = known_size(state, one.where); size && size->number())
@@ -163,9 +150,12 @@ bool checker::read_group(pattern_state& state, const pattern_item& group, const 
   }
   if (unknown != nullptr && !define(state, unknown->where, *rest)) return false;
   for (const auto& one : group.inner) {
-    if (one.kind == pattern_item::name) use_axis(one.where, scope_);
+    if (one.kind == pattern_item::name) {
+      if (!first_in_source(state, one)) return false;
+      use_axis(one.where, scope_);
+    }
     if (one.kind == pattern_item::integer) {
-      const auto value = number_of(text(one.where));
+      const auto value = number_in_pattern(text(one.where));
       state.atoms.push_back(
         {std::string{text(one.where)}, size_form{value}, one.where, 0, true, true});
     } else {
@@ -201,11 +191,10 @@ bool checker::read_source(pattern_state& state, const pattern& written, const ty
         ++place;
         break;
       case pattern_item::integer: {
-        const auto value = number_of(text(item.where));
+        const auto value = number_in_pattern(text(item.where));
         if (!(operand.axes[place].size == size_form{value})) {
           report("E0409", item.where,
-                 fmt::format("the pattern says {}, but the axis `{}` is {}", value,
-                             show(operand.axes[place]), show(operand.axes[place].size)),
+                 fmt::format("the pattern says {}, but {}", value, say_axis(operand.axes[place])),
                  "another size");
           return false;
         }
@@ -224,147 +213,27 @@ bool checker::read_source(pattern_state& state, const pattern& written, const ty
   return true;
 }
 
-// -- results -------------------------------------------------------------------
-
-std::optional<size_form> checker::result_atom(pattern_state& state, const pattern_item& item,
-                                              bool may_invent, const char* missing_code) {
-  const auto word = text(item.where);
-  if (item.kind == pattern_item::integer) {
-    const auto value = number_of(word);
-    for (auto& one : state.atoms) {
-      if (!one.number || one.used > 0 || !(one.size == size_form{value})) continue;
-      ++one.used;
-      return one.size;
+// Sizes given by name are of axes that the patterns name.
+bool checker::check_given(const builtin& what, const pattern_state& state,
+                          const pattern_call& call) {
+  std::set<std::string_view> named;
+  const auto see = [&](const pattern& one) {
+    for (const auto& item : one.items) {
+      if (item.kind == pattern_item::name) named.insert(text(item.where));
+      for (const auto& inner : item.inner) named.insert(text(inner.where));
     }
-    if (value == 1 || may_invent) return size_form{value};
-    report(missing_code, item.where, fmt::format("the operand has no axis {}", value),
-           "not in the pattern on the left");
-    return std::nullopt;
-  }
-  auto* one = state.find(word);
-  use_axis(item.where, scope_);
-  if (one == nullptr) {
-    if (const auto known = may_invent ? known_size(state, item.where) : std::nullopt) {
-      state.atoms.push_back({std::string{word}, *known, item.where, 1, false, false});
-      return known;
-    }
-    std::vector<std::string_view> names;
-    for (const auto& a : state.atoms)
-      if (!a.number) names.push_back(a.name);
-    auto& d =
-      report(missing_code, item.where, fmt::format("`{}` is in no pattern on the left", word),
-             may_invent ? "its size is not known" : "comes from nowhere");
-    suggest(d, item.where, word, names);
-    if (may_invent) d.help.push_back(fmt::format("give its size by name: `{}=...`", word));
-    return std::nullopt;
-  }
-  if (one->used > 0) {
-    report("E0414", item.where, fmt::format("`{}` stands twice in the result", word),
-           "the second time");
-    return std::nullopt;
-  }
-  ++one->used;
-  return one->size;
-}
-
-bool checker::result_axes(pattern_state& state, const pattern& written, std::vector<axis>& axes,
-                          bool may_invent, const char* missing_code) {
-  for (const auto& item : written.items) {
-    if (item.kind == pattern_item::rest) {
-      if (!state.rests.empty())
-        axes.insert(axes.end(), state.rests[0].begin(), state.rests[0].end());
-      continue;
-    }
-    axis out;
-    if (item.kind == pattern_item::group) {
-      out.size = size_form{1};
-      for (const auto& one : item.inner) {
-        const auto size = result_atom(state, one, may_invent, missing_code);
-        if (!size) return false;
-        out.size = out.size * *size;
-        out.name += (out.name.empty() ? "" : "*") + std::string{text(one.where)};
-      }
-    } else {
-      const auto size = result_atom(state, item, may_invent, missing_code);
-      if (!size) return false;
-      out.size = *size;
-      if (item.kind == pattern_item::name) out.name = text(item.where);
-      if (const auto* from = state.find(out.name)) out.resized = from->resized;
-    }
-    axes.push_back(std::move(out));
+  };
+  for (const auto& one : call.sources) see(one);
+  see(call.result);
+  for (const auto& [word, one] : state.given) {
+    if (named.contains(word)) continue;
+    auto& d = report("E0602", one.name,
+                     fmt::format("no axis in the patterns of `{}` is called `{}`", what.name, word),
+                     "no such axis");
+    suggest(d, one.name, word, {named.begin(), named.end()});
+    return false;
   }
   return true;
-}
-
-type checker::rearranged(const builtin& what, pattern_state& state, const pattern_call& call,
-                         const type& operand) {
-  if (!read_source(state, call.sources[0], operand)) return {};
-  const bool invents = what.name == "repeat";
-  auto out = operand;
-  out.axes.clear();
-  if (!result_axes(state, call.result, out.axes, invents, "E0407")) return {};
-  if (what.name == "merge" && out.axes.size() >= operand.axes.size()) {
-    report("E0406", call.result.where, "`merge` gives fewer axes than its operand has",
-           fmt::format("{} of {}", out.axes.size(), operand.axes.size()));
-    return {};
-  }
-  if (out.known == refinement::prob) keep_prob(out, call, operand);
-  int64_t parts = 1;
-  for (const auto& one : state.atoms) {
-    if (one.used > 0) continue;
-    if (what.name == "reduce") continue;
-    if (what.name == "split" && one.number && one.in_group) {
-      parts *= one.size.number().value_or(1);
-      continue;
-    }
-    auto& d = report("E0407", one.where, fmt::format("`{}` is not in the result", one.name),
-                     "lost by the pattern");
-    d.help.push_back("to sum over an axis, write `reduce(... , by=\"sum\")` or `sum(over=...)`");
-    return {};
-  }
-  if (what.name == "reduce") {
-    out.known = known_reduced(state.by, operand);
-    out.numbers.reset();
-    out.value.reset();
-  }
-  if (parts == 1) return out;
-  auto tuple = scalar_of(base_type::tuple);
-  tuple.parts.assign(static_cast<size_t>(std::min<int64_t>(parts, 1024)), out);
-  return tuple;
-}
-
-type checker::einsum(pattern_state& state, const pattern_call& call,
-                     const std::vector<type>& operands) {
-  // The axes of each operand by their size: the same axis of examples under two names is
-  // every example against every other.
-  std::vector<std::pair<size_form, std::string_view>> seen;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (!read_source(state, call.sources[i], operands[i])) return {};
-    size_t place = 0;
-    for (const auto& item : call.sources[i].items) {
-      if (item.kind == pattern_item::name && place < operands[i].axes.size()) {
-        const auto& over = operands[i].axes[place];
-        const auto at = std::find_if(seen.begin(), seen.end(),
-                                     [&](const auto& one) { return one.first == over.size; });
-        if (at == seen.end())
-          seen.emplace_back(over.size, text(item.where));
-        else if (at->second != text(item.where))
-          crossing(item.where, "einsum", over,
-                   fmt::format("`{}` is `{}` again: every example meets every other",
-                               text(item.where), at->second));
-      }
-      ++place;
-    }
-  }
-  auto out = tensor_of({}, operands[0].element);
-  for (size_t i = 1; i < operands.size(); ++i) {
-    const auto element =
-      common_element(operands[0], operands[i],
-                     t().at(call.operands.empty() ? expr_id{0} : call.operands.back()).where);
-    if (!element) return {};
-  }
-  if (!result_axes(state, call.result, out.axes, false, "E0412")) return {};
-  return out;
 }
 
 // After a mistake the names that the patterns bring into being are sizes that nothing is known of.
@@ -409,13 +278,16 @@ std::optional<std::vector<type>> checker::pattern_operands(const builtin& what, 
       ok = false;
     } else if (what.name == "reduce" && word == "by") {
       by = state.by = text(one.where);
+      state.by_where = one.where;
+      if (!need_text(&one)) ok = false;
     } else if (is(given, base_type::integer)) {
       use_given_axis(one.name);
-      state.given[std::string{word}] =
+      const auto size =
         given.value ? *given.value : size_form::of(new_symbol(std::string{word}, one.where));
+      state.given[std::string{word}] = {size, one.name, one.where};
     } else {
-      report("E0403", one.where, fmt::format("a size is an int, but this is `{}`", show(given)),
-             fmt::format("`{}`", show(given)));
+      report("E0403", one.where, fmt::format("a size is an int, but this is {}", quote(given)),
+             quote(given));
       ok = false;
     }
   }
@@ -426,8 +298,8 @@ std::optional<std::vector<type>> checker::pattern_operands(const builtin& what, 
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!is_poison(operands[i]) && !is_tensor(operands[i])) {
       report("E0503", places[i],
-             fmt::format("`{}` takes tensors, not `{}`", what.name, show(operands[i])),
-             fmt::format("`{}`", show(operands[i])));
+             fmt::format("`{}` takes tensors, not {}", what.name, quote(operands[i])),
+             quote(operands[i]));
       operands[i] = {};
     }
   }
@@ -452,8 +324,10 @@ type checker::call_pattern(const builtin& what, call_site& site) {
       report("E0603", site.callee, "`reduce` needs `by`", "as in `by=\"sum\"`");
       return {};
     }
-    if (by.front() == '"' && !known.contains(by)) {
-      report("E0602", site.where, fmt::format("`reduce` knows no {}", by),
+    if (!known.contains(by)) {
+      report("E0602", state.by_where,
+             by.front() == '"' ? fmt::format("`reduce` knows no {}", by)
+                               : "what `reduce` does is written out, as in `by=\"sum\"`",
              "known are sum, mean, max, min and prod");
       return {};
     }
@@ -478,7 +352,7 @@ type checker::call_pattern(const builtin& what, call_site& site) {
     return {};
   }
   type out;
-  if (ok)
+  if (ok && check_given(what, state, call))
     out = what.name == "einsum" ? einsum(state, call, operands)
                                 : rearranged(what, state, call, operands[0]);
   if (is_poison(out)) define_rest(call);

@@ -284,8 +284,8 @@ void checker::answer_crossing(const split_question& question, const axis& over) 
   auto& d = report("E1902", question.where,
                    fmt::format("`{}` mixes the examples along `{}`, which are split across "
                                "the {}",
-                               question.operation, over.name, count_devices()),
-                   question.label.empty() ? fmt::format("across the batch axis `{}`", over.name)
+                               question.operation, show(over), count_devices()),
+                   question.label.empty() ? fmt::format("across the batch axis `{}`", show(over))
                                           : question.label);
   mark_split(d, over.size);
   d.notes.push_back(fmt::format("with {} each one holds part of every batch, so that none "
@@ -334,7 +334,7 @@ void checker::answer_imported(const function_info& f, const split_question& ques
            fmt::format("`{}` in `{}` {} the examples along `{}`, which are split across the "
                        "{}",
                        question.operation, name, python ? "is Python that takes" : "mixes",
-                       over.name, count_devices()),
+                       show(over), count_devices()),
            "given to it here");
   d.help.push_back("work along another axis, or run this on one device");
   module_ = f.module;
@@ -349,7 +349,7 @@ void checker::answer_python(const function_info& f, const split_question& questi
                    fmt::format("`{}` is split across the {}, but `{}` is Python, which runs in the "
                                "controller",
                                text(question.where), count_devices(), text(question.callee)),
-                   fmt::format("split along its {}axis `{}`", batch ? "batch " : "", over.name));
+                   fmt::format("split along its {}axis `{}`", batch ? "batch " : "", show(over)));
   mark(d, question.callee, "a Python function");
   d.notes.push_back(fmt::format("with {} each one holds part of every batch, and Python calls run "
                                 "once, in the controller; this one would gather the batch through "

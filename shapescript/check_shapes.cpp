@@ -41,7 +41,7 @@ type checker::shape_rule(const builtin& what, call_site& site, matched& m) {
       return what.name == "concat" ? concat(m) : stack(m);
     }
     case rule::padded:
-      return padded(what, m);
+      return padded(what, site, m);
     case rule::topk:
       return topk(m);
     case rule::gather:
@@ -52,7 +52,7 @@ type checker::shape_rule(const builtin& what, call_site& site, matched& m) {
       auto out = as_tensor(x.what);
       for (size_t i = m.rest.size(); i-- > 0;) {
         const auto size = size_argument(m.rest[i], 1);
-        if (!size) return {};
+        if (!size || !new_axis(m.rest[i]->name, out.axes)) return {};
         out.axes.insert(out.axes.begin(), axis{std::string{text(m.rest[i]->name)}, *size});
       }
       return out;
@@ -65,7 +65,7 @@ type checker::shape_rule(const builtin& what, call_site& site, matched& m) {
       return stage_rule(what, site, *m.slots[0]);
     case rule::initialise:
     case rule::construct:
-      return initialiser(what, m);
+      return function_ == no_index ? initialiser(what, m) : without_axes(what.name, site.callee);
     default:
       return {};
   }
@@ -78,6 +78,13 @@ type checker::transpose(matched& m) {
   if (!a) return {};
   const auto b = one_axis(*m.slots[2], x.what);
   if (!b) return {};
+  if (*a == *b) {
+    report(
+      "E0414", m.slots[2]->where,
+      fmt::format("`transpose` swaps two axes, and `{}` is named twice", show(x.what.axes[*a])),
+      "the second time");
+    return {};
+  }
   auto out = x.what;
   std::swap(out.axes[*a], out.axes[*b]);
   return out;
@@ -95,12 +102,13 @@ type checker::concat(matched& m) {
     for (size_t k = 0; fits_all && k < out.axes.size(); ++k)
       fits_all = k == *along || next.what.axes[k].size == out.axes[k].size;
     if (!fits_all) {
+      const auto [first, second] = show_both(m.rest[0]->what, next.what);
       auto& d = report("E0415", next.where,
                        fmt::format("`concat` joins along `{}`; the other axes of `{}` and `{}` "
                                    "differ",
-                                   out.axes[*along].name, show(m.rest[0]->what), show(next.what)),
-                       fmt::format("`{}`", show(next.what)));
-      mark(d, m.rest[0]->where, fmt::format("`{}`", show(m.rest[0]->what)));
+                                   out.axes[*along].name, first, second),
+                       fmt::format("`{}`", second));
+      mark(d, m.rest[0]->where, fmt::format("`{}`", first));
       explain_sizes(d, m.rest[0]->what.axes, next.what.axes);
       return {};
     }
@@ -110,31 +118,44 @@ type checker::concat(matched& m) {
     out.known = joined.known;
     out.bound = joined.bound;
   }
-  if (out.known == refinement::prob && out.bound.name == out.axes[*along].name)
+  if (out.known == refinement::prob && bound_by(out, out.axes[*along]))
     out.known = refinement::unit;
   return out;
+}
+
+// The name of an axis that is added: none of the value's own.
+bool checker::new_axis(span name, const std::vector<axis>& axes) {
+  if (!find_axis(axes, text(name))) return true;
+  report("E0414", name, fmt::format("`{}` has an axis `{}` already", show(axes), text(name)),
+         "a new axis has a name of its own");
+  return false;
 }
 
 type checker::stack(matched& m) {
   const auto words = axis_words(*m.slots.back());
   if (words.size() != 1) return {};
+  use_axis(words[0].where, scope_);
   auto out = as_tensor(m.rest[0]->what);
   for (size_t i = 1; i < m.rest.size(); ++i) {
     const auto next = as_tensor(m.rest[i]->what);
     if (!same_sizes(next.axes, out.axes)) {
-      auto& d = report(
-        "E0415", m.rest[i]->where,
-        fmt::format("`stack` joins values of one shape, not `{}` and `{}`", show(out), show(next)),
-        fmt::format("`{}`", show(next)));
-      mark(d, m.rest[0]->where, fmt::format("`{}`", show(out)));
+      const auto [first, second] = show_both(out, next);
+      auto& d =
+        report("E0415", m.rest[i]->where,
+               fmt::format("`stack` joins values of one shape, not `{}` and `{}`", first, second),
+               fmt::format("`{}`", second));
+      mark(d, m.rest[0]->where, fmt::format("`{}`", first));
       explain_sizes(d, out.axes, next.axes);
       return {};
     }
     if (!common_element(out, next, m.rest[i]->where)) return {};
     out = join_known(out, next);
   }
+  if (!new_axis(words[0].where, out.axes)) return {};
   const size_form count{static_cast<int64_t>(m.rest.size())};
-  out.axes.insert(out.axes.begin(), axis{std::string{words[0].name}, count});
+  const auto known = size_known_as(words[0].name);
+  out.axes.insert(out.axes.begin(),
+                  axis{std::string{words[0].name}, count, known && !(*known == count)});
   if (scope_ != nullptr && find(words[0].name) == nullptr)
     scope_->emplace(std::string{words[0].name}, count);
   use_axis(words[0].where, scope_);
@@ -142,22 +163,20 @@ type checker::stack(matched& m) {
 }
 
 // `pad(x, n=(1, 1))`, `shift(x, n=1)`: axes by name.
-type checker::padded(const builtin& what, matched& m) {
+type checker::padded(const builtin& what, call_site& site, matched& m) {
   auto& x = *m.slots[0];
   if (!need(x, is_tensor(x.what), "E0503", "a tensor")) return {};
+  if (!need_number(m.slots[1])) return {};
+  if (m.rest.empty()) {
+    auto& d = report("E0603", site.callee, fmt::format("`{}` needs an axis", what.name),
+                     "an argument is missing");
+    d.help.push_back(fmt::format("as in `{}(x, n=1)`", what.name));
+    return {};
+  }
   auto out = plain(x.what);
   for (auto* one : m.rest) {
-    const auto place = find_axis(out.axes, text(one->name));
-    if (!place) {
-      std::vector<std::string_view> known;
-      for (const auto& a : out.axes) known.push_back(a.name);
-      auto& d =
-        report("E0405", one->name,
-               fmt::format("`{}` has no axis `{}`", show(x.what), text(one->name)), "no such axis");
-      suggest(d, one->name, text(one->name), known);
-      return {};
-    }
-    use_axis(one->name, scope_);
+    const auto place = axis_called({text(one->name), one->name, {}}, out.axes);
+    if (!place) return {};
     if (what.name == "shift") {
       if (!need(*one, is(type_of(*one), base_type::integer), "E0403", "an int")) return {};
       crossing(one->name, "shift", out.axes[*place]);
@@ -173,7 +192,13 @@ type checker::padded(const builtin& what, matched& m) {
       if (is_poison(part)) return {};
       if (!is(part, base_type::integer) || parts.size() != 2) {
         report("E0403", one->where, "how much to pad is an int, or one for each side",
-               fmt::format("`{}`", show(amount)));
+               quote(amount));
+        return {};
+      }
+      if (const auto number = part.value ? part.value->number() : std::nullopt;
+          number && *number < 0) {
+        report("E0403", one->where, fmt::format("how much to pad is 0 or more, not {}", *number),
+               "negative");
         return {};
       }
       out.axes[*place].resize(
@@ -233,7 +258,7 @@ type checker::gather(const builtin& what, matched& m) {
   }
   if (what.name == "scatter_add") return plain(x.what);
   auto out = x.what;
-  const bool whole = what.name == "index_select" && out.bound.name != over.name;
+  const bool whole = what.name == "index_select" && !bound_by(out, over);
   if (out.known == refinement::prob && !whole) out.known = refinement::unit;
   if (what.name == "gather") {
     out.axes = ids.what.axes;
@@ -256,7 +281,7 @@ std::optional<size_form> checker::size_argument(call_argument* one, int64_t othe
 }
 
 // The axes that are slid over: those named, or the last ones.
-std::optional<std::vector<size_t>> checker::spatial(const call_argument* over, const type& x,
+std::optional<std::vector<size_t>> checker::spatial(const call_argument* over, type& x,
                                                     size_t count) {
   if (over != nullptr) return axes_named(*over, x);
   std::vector<size_t> places;

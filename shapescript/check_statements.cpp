@@ -279,7 +279,13 @@ type checker::compound(const stmt& node, expr_id target, const type& value) {
   if (node.operation == token_kind::minus_assign) operation = token_kind::minus;
   if (node.operation == token_kind::times_assign) operation = token_kind::times;
   if (node.operation == token_kind::divide_assign) operation = token_kind::divide;
+  // What is only ever added to is not used.
+  const auto& left = t().at(target);
+  const auto* local = left.kind == expr_kind::name ? locals_.find(text(left.name)) : nullptr;
+  const auto index = local != nullptr ? local->local : no_index;
+  const bool used = index != no_index && local_infos_[index].used;
   const auto before = expression(target);
+  if (index != no_index) local_infos_[index].used = used;
   if (is_poison(before) || is_poison(value)) return {};
   const auto right = t().at(node.values[0]).where;
   if (is_tensor(before) || is_tensor(value)) {
@@ -360,11 +366,11 @@ void checker::assign_name(span name, type value, span where, uint32_t group,
 
 void checker::report_loop_type(std::string_view word, const local_state& state, const type& value,
                                span name) {
-  auto& d = report(
-    "E1003", name,
-    fmt::format("`{}` is `{}` and becomes `{}` in a loop", word, show(state.what), show(value)),
-    fmt::format("`{}`", show(value)));
-  mark(d, state.assigned, fmt::format("`{}`", show(state.what)));
+  const auto [before, after] = show_both(state.what, value);
+  auto& d = report("E1003", name,
+                   fmt::format("`{}` is `{}` and becomes `{}` in a loop", word, before, after),
+                   fmt::format("`{}`", after));
+  mark(d, state.assigned, fmt::format("`{}`", before));
   explain_sizes(d, state.what.axes, value.axes);
   d.notes.push_back("each round of a loop must find the types of the round before");
 }

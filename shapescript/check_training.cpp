@@ -98,8 +98,8 @@ type checker::gradient_rule(const builtin& what, call_site& site, matched& m) {
   if (!is_float_tensor(value) || !value.axes.empty()) {
     auto& d = report(
       "E1101", function.where,
-      fmt::format("`{}` is differentiated, but returns `{}`", text(function.where), show(value)),
-      fmt::format("returns `{}`", show(value)));
+      fmt::format("`{}` is differentiated, but returns {}", text(function.where), quote(value)),
+      fmt::format("returns {}", quote(value)));
     if (f.module == module_ && !f.decl->results.empty())
       mark(d, t().at(f.decl->results.front()).where, "declared here");
     d.notes.push_back("a gradient is of one number: the function returns `[]` or `[] NonNeg`");
@@ -109,7 +109,7 @@ type checker::gradient_rule(const builtin& what, call_site& site, matched& m) {
   const bool number = is_scalar(x.what) && !f.parameters.empty() && is_scalar(f.parameters[0].what);
   if (number || (!is(x.what, base_type::model) && !is_float_tensor(as_tensor(x.what)))) {
     report("E1102", x.where,
-           fmt::format("`{}` cannot be differentiated: it is `{}`", text(x.where), show(x.what)),
+           fmt::format("`{}` cannot be differentiated: it is {}", text(x.where), quote(x.what)),
            "neither a model nor a float tensor");
     return {};
   }
@@ -160,8 +160,8 @@ type checker::optimizer_rule(const builtin& what, matched& m) {
   auto& model = *m.slots[0];
   if (!need(model, is(model.what, base_type::model), "E0403", "a model")) return {};
   for (size_t i = 1; i < m.slots.size(); ++i) {
-    if (m.slots[i] == nullptr || is(type_of(*m.slots[i]), base_type::boolean)) continue;
-    if (!need_number(m.slots[i])) return {};
+    const bool flag = what.name == "sgd" && i == 3; // nesterov
+    if (flag ? !need_flag(m.slots[i]) : !need_number(m.slots[i])) return {};
   }
   auto out = model.what;
   out.base = base_type::optimizer;
@@ -174,10 +174,10 @@ type checker::optimizer_rule(const builtin& what, matched& m) {
 
 // `scan(f, init, xs, over=n)`: acc = f(acc, x) along the axis.
 type checker::scan_rule(call_site& site, matched& m) {
-  const auto index = function_argument(*m.slots[0]);
+  function_argument(*m.slots[0]);
   auto& init = *m.slots[1];
   auto& xs = *m.slots[2];
-  if (index == no_index) return {};
+  if (!is(m.slots[0]->what, base_type::function)) return {};
   if (!need(xs, is_tensor(xs.what), "E0503", "a tensor")) return {};
   const auto place = one_axis(*m.slots[3], xs.what);
   if (!place) return {};
@@ -187,10 +187,10 @@ type checker::scan_rule(call_site& site, matched& m) {
   inner.arguments[0].what = plain(as_tensor(init.what));
   auto& slice = inner.arguments[1].what;
   slice.axes.erase(slice.axes.begin() + static_cast<std::ptrdiff_t>(*place));
-  if (slice.known == refinement::prob && slice.bound.name == over.name)
-    slice.known = refinement::unit;
+  if (slice.known == refinement::prob && bound_by(slice, over)) slice.known = refinement::unit;
   for (auto& one : inner.arguments) one.name = {};
-  auto out = call_function(index, inner, nullptr);
+  static const builtin scan{"scan", "", rule::scan, work::device};
+  auto out = call_step(scan, *m.slots[0], inner);
   if (is_poison(out)) return {};
   const auto& carried = is(out, base_type::tuple) && out.parts.size() == 2 ? out.parts[0] : out;
   const auto fit = fits(plain(carried), inner.arguments[0].what);
@@ -214,6 +214,12 @@ type checker::map_rule(call_site& site, matched& m) {
     const auto& f = type_of(*m.slots[1]);
     if (is_poison(out) || is(f, base_type::python)) return out;
     if (!need(*m.slots[1], is(f, base_type::function), "E0509", "a function")) return {};
+    if (f.declaration == no_index && !f.name.empty()) {
+      report("E0403", m.slots[1]->where,
+             fmt::format("`{}` takes no record, and `map` gives it one", f.name),
+             "a function of a record is needed");
+      return {};
+    }
     if (f.declaration == no_index) return out;
     auto record = scalar_of(base_type::record);
     record.declaration = out.declaration;
@@ -233,9 +239,11 @@ type checker::map_rule(call_site& site, matched& m) {
   }
   auto& xs = *m.slots[1];
   device_work(site.where, "`map`");
-  const auto index = function_argument(first);
-  if (index == no_index) return {};
-  if (!need(xs, is_tensor(xs.what), "E0503", "a tensor")) return {};
+  function_argument(first);
+  if (!is(first.what, base_type::function)) return {};
+  const bool sliced =
+    is_tensor(xs.what) || (is(xs.what, base_type::record) && !xs.what.axes.empty());
+  if (!need(xs, sliced, "E0503", "a tensor or a batch of records")) return {};
   if (m.slots[2] == nullptr) {
     report("E0603", site.callee, "`map` needs `over`", "`over=` is missing");
     return {};
@@ -246,10 +254,18 @@ type checker::map_rule(call_site& site, matched& m) {
   call_site inner{site.where, first.where, {xs}, pattern_id::none};
   auto& slice = inner.arguments[0].what;
   slice.axes.erase(slice.axes.begin() + static_cast<std::ptrdiff_t>(*place));
-  if (slice.known == refinement::prob && slice.bound.name == over.name)
-    slice.known = refinement::unit;
-  auto out = call_function(index, inner, nullptr);
-  if (is_tensor(out)) out.axes.insert(out.axes.begin(), over);
+  if (slice.known == refinement::prob && bound_by(slice, over)) slice.known = refinement::unit;
+  static const builtin map{"map", "", rule::map, work::device};
+  auto out = call_step(map, first, inner);
+  if (is_poison(out)) return {};
+  if (is_scalar(out)) out = as_tensor(out);
+  if (!is_tensor(out)) {
+    report("E0503", first.where,
+           fmt::format("`map` makes a tensor, and this returns {}", quote(out)),
+           fmt::format("returns {}", quote(out)));
+    return {};
+  }
+  out.axes.insert(out.axes.begin(), over);
   return out;
 }
 

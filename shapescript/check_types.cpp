@@ -17,6 +17,8 @@ std::optional<int64_t> parse_integer(std::string_view text) {
       digits += c;
     else if (c != '_')
       return std::nullopt;
+  constexpr size_t digits_max = 18; // more are reported where they are read
+  if (digits.size() > digits_max) return std::nullopt;
   int64_t value = 0;
   const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (failed != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
@@ -42,6 +44,16 @@ std::string axis_name(std::string_view written) {
 symbol checker::new_symbol(std::string name, span declared) {
   symbols_.push_back({std::move(name), module_, declared, false});
   return static_cast<symbol>(symbols_.size() - 1);
+}
+
+// What a word stands for as a size of this function or a dim, if it does.
+std::optional<size_form> checker::size_known_as(std::string_view word) const {
+  if (scope_ != nullptr)
+    if (const auto found = scope_->find(word); found != scope_->end()) return found->second;
+  const auto* found = find(word);
+  if (found != nullptr && found->kind == entity::dim && dims_[found->index].known)
+    return size_form{dims_[found->index].value};
+  return std::nullopt;
 }
 
 std::optional<size_form> checker::size_of_name(span where, size_scope& scope, bool fresh) {
@@ -162,7 +174,7 @@ axis checker::resolve_axis(dim_id id, size_scope& scope, bool fresh, bool& ok) {
     ok = false;
   }
   if (ok) need_positive(*size, node.where);
-  if (node.kind != dim_expr::integer) one.name = axis_name(text(node.where));
+  if (node.kind != dim_expr::integer) one = axis_written(axis_name(text(node.where)), one.size);
   return one;
 }
 
@@ -470,7 +482,7 @@ type checker::model_use(uint32_t index, const type_expr& node, size_scope& scope
     auto size = resolve_axis(one.dim, scope, fresh, ok);
     if (!ok) return {};
     out.dims.push_back(std::move(size.size));
-    out.dim_names.push_back(std::move(size.name));
+    out.dim_names.push_back(size.text());
     places.push_back(t().at(one.dim).where);
   }
   if (out.dims.size() == model.dims.size()) {

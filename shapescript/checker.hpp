@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "shapescript/builtins.hpp"
@@ -68,6 +69,15 @@ private:
     return all_->show(what);
   }
 
+  /// In backquotes; `a function` is no text of a program.
+  template <class T>
+  std::string quote(const T& what) const {
+    const auto seen = show(what);
+    const bool prose = seen.starts_with("a ") || seen.starts_with("an ") || seen == "nothing";
+    return prose ? seen : "`" + seen + "`";
+  }
+  std::pair<std::string, std::string> show_both(const type& x, const type& y) const;
+
   // -- what is recorded (check_record.cpp) -------------------------------------
   uint32_t new_name(name_kind kind, std::string_view name, span declared, const type& what = {},
                     uint32_t owner = no_index);
@@ -97,6 +107,7 @@ private:
 
   // -- types (check_types.cpp) -------------------------------------------------
   std::optional<size_form> resolve_size(dim_id id, size_scope& scope, bool fresh);
+  std::optional<size_form> size_known_as(std::string_view word) const;
   std::optional<size_form> size_of_name(span where, size_scope& scope, bool fresh);
   std::optional<size_form> size_in_file(span file, span name);
   std::optional<size_form> combine(const dim_expr& node, const size_form& x, const size_form& y);
@@ -229,7 +240,7 @@ private:
   std::optional<std::vector<axis>> align(const type& x, const type& y, span operation_at,
                                          span right);
   std::optional<dtype> common_element(const type& x, const type& y, span right);
-  type matmul(const type& x, const type& y, span where, span left, span right);
+  type matmul(const type& x, const type& y, span where, span operation_at, span left, span right);
   type as_tensor(const type& t) const;
 
   // -- indexing (check_index.cpp) ----------------------------------------------
@@ -238,10 +249,13 @@ private:
   bool index_one(const expr& node, const argument& one, std::vector<axis>& axes, size_t& place,
                  std::vector<axis>& gathered);
   bool index_range(const expr& item, axis& over);
+  std::optional<int64_t> from_end(const expr& item) const;
   bool index_name(const expr& base) const;
   bool in_file(const expr& node) const;
   static bool makes_tensors(std::string_view word);
   type construct(const expr& node);
+  type construct_alone(const expr& node);
+  type without_axes(std::string_view name, span where);
   std::optional<std::vector<axis>> axes_in_brackets(const expr& node);
   std::optional<size_form> size_from(expr_id id);
   std::optional<size_form> size_quotient(expr_id id);
@@ -262,6 +276,7 @@ private:
   bool bind_argument(const function_info& f, const parameter_info& parameter, call_argument& given,
                      symbol_map& map);
   bool unify(const type& want, const type& have, symbol_map& map);
+  void unify_all(const function_info& f, size_t bound, matched& m, symbol_map& map);
   void note_calls(uint32_t callee, const symbol_map& map, const call_site& site, bool sound);
   matched match(const std::vector<parameter_slot>& slots, call_site& site, bool free_names,
                 const std::string& callee);
@@ -301,13 +316,17 @@ private:
   bool need_float(call_argument& one);
   bool need_bool(call_argument& one);
   bool need_number(call_argument* one);
+  bool need_text(call_argument* one, std::string_view wanted = "a str");
+  bool need_flag(call_argument* one);
   struct axis_word {
     std::string_view name;
     span where;
+    std::optional<size_form> size; ///< of `lib.D`
   };
   std::vector<axis_word> axis_words(const call_argument& one);
-  std::optional<std::vector<size_t>> axes_named(const call_argument& one, const type& value);
-  std::optional<size_t> one_axis(const call_argument& one, const type& value);
+  std::optional<size_t> axis_called(const axis_word& name, std::vector<axis>& axes);
+  std::optional<std::vector<size_t>> axes_named(const call_argument& one, type& value);
+  std::optional<size_t> one_axis(const call_argument& one, type& value);
   bool says_true(const call_argument* one) const;
 
   type unary_function(const builtin& what, matched& m);
@@ -316,7 +335,8 @@ private:
   type vector_product(const builtin& what, call_site& site, matched& m);
   type reduction(const builtin& what, matched& m);
   type softmax(const builtin& what, matched& m);
-  type affine_norm(matched& m);
+  type affine_norm(const builtin& what, matched& m);
+  bool check_groups(call_argument& groups, const std::vector<axis>& over);
   type batch_norm(matched& m);
   type masked_fill(call_site& site, matched& m);
   type where_rule(call_site& site, matched& m);
@@ -327,15 +347,15 @@ private:
   type one_hot(matched& m);
 
   type concat(matched& m);
+  bool new_axis(span name, const std::vector<axis>& axes);
   type stack(matched& m);
-  type padded(const builtin& what, matched& m);
+  type padded(const builtin& what, call_site& site, matched& m);
   type topk(matched& m);
   type gather(const builtin& what, matched& m);
   type convolution(const builtin& what, call_site& site, matched& m);
   type pooling(const builtin& what, call_site& site, matched& m);
   type transpose(matched& m);
-  std::optional<std::vector<size_t>> spatial(const call_argument* over, const type& x,
-                                             size_t count);
+  std::optional<std::vector<size_t>> spatial(const call_argument* over, type& x, size_t count);
   std::optional<size_form> out_size(const size_form& n, const size_form& k, const size_form& pad,
                                     const size_form& stride, span where);
   std::optional<size_form> size_argument(call_argument* one, int64_t otherwise);
@@ -343,13 +363,14 @@ private:
   type gradient_rule(const builtin& what, call_site& site, matched& m);
   type update_rule(matched& m);
   type optimizer_rule(const builtin& what, matched& m);
+  type call_step(const builtin& what, call_argument& function, call_site& step);
   type scan_rule(call_site& site, matched& m);
   type map_rule(call_site& site, matched& m);
   uint32_t function_argument(call_argument& one);
 
   type host_function(const builtin& what, matched& m);
   type dataset_rule(call_site& site, matched& m);
-  type source_rule(matched& m);
+  type source_rule(const builtin& what, matched& m);
   type stage_rule(const builtin& what, call_site& site, call_argument& data);
   bool known_last(const call_argument& one);
   uint32_t record_argument(call_argument& one);
@@ -371,6 +392,9 @@ private:
                                                     pattern_state& state, std::string& by);
   bool read_source(pattern_state& state, const pattern& written, const type& operand);
   bool read_group(pattern_state& state, const pattern_item& group, const axis& over);
+  std::string say_axis(const axis& one) const;
+  bool first_in_source(const pattern_state& state, const pattern_item& item);
+  bool check_given(const builtin& what, const pattern_state& state, const pattern_call& call);
   bool read_name(pattern_state& state, const pattern_item& item, const type& operand, size_t place);
   std::optional<size_form> known_size(const pattern_state& state, span name) const;
   bool define(pattern_state& state, span name, const size_form& size);

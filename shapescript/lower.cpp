@@ -119,13 +119,28 @@ std::optional<int64_t> lowering::size_named(std::string_view name) const {
   return std::nullopt;
 }
 
+// The axis that a word means, as the checker finds it.
+std::optional<size_t> lowering::axis_called(std::string_view word, const std::vector<axis>& axes,
+                                            std::optional<size_form> size) const {
+  axis meant{std::string{word}, {}};
+  const auto& scope = program_.functions[frame_->function].scope;
+  const auto& names = program_.modules[frame_->module]->names;
+  if (size)
+    meant.size = *size;
+  else if (const auto own = scope.find(word); own != scope.end())
+    meant.size = own->second;
+  else if (const auto dim = names.find(word); dim != names.end() && dim->second.kind == entity::dim)
+    meant.size = size_form{program_.dims[dim->second.index].value};
+  return find_axis(axes, meant);
+}
+
 // `2*n` against 6, `n/2` against 3: what n is.
 void lowering::bind_size(const size_form& size, int64_t have) {
   const auto under = sum_of(size.under());
   int64_t whole = 0;
   if (!under || __builtin_mul_overflow(have, *under, &whole)) return;
   std::optional<symbol> unknown;
-  int64_t factor = 0;
+  int64_t factor = 0; // of the unknown
   int64_t rest = 0;
   for (const auto& term : size.over().terms()) {
     int64_t product = term.factor;
@@ -134,7 +149,7 @@ void lowering::bind_size(const size_form& size, int64_t have) {
       const auto found = frame_->sizes.find(one);
       if (found != frame_->sizes.end()) {
         product *= found->second;
-      } else if (unknown || open) {
+      } else if (open || (unknown && *unknown != one)) {
         return;
       } else {
         unknown = one;
@@ -142,7 +157,7 @@ void lowering::bind_size(const size_form& size, int64_t have) {
       }
     }
     if (open)
-      factor = product;
+      factor += product;
     else
       rest += product;
   }

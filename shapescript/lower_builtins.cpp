@@ -62,7 +62,11 @@ std::vector<uint32_t> lowering::places(lowered_argument& over, const type& of) {
   auto items = node.items;
   if (node.kind != expr_kind::tuple && node.kind != expr_kind::list) items = {over.id};
   for (const auto id : items) {
-    const auto found = find_axis(of.axes, text(t().at(id).name));
+    const auto& item = t().at(id);
+    const auto other = item.kind == expr_kind::member
+                         ? std::optional{size_form{expression(id).integer}}
+                         : std::nullopt;
+    const auto found = axis_called(text(item.name), of.axes, other);
     if (!found) fail(t().at(id).where, "no such axis");
     out.push_back(static_cast<uint32_t>(found.value_or(0)));
   }

@@ -76,7 +76,7 @@ value lowering::index(const expr& node, const type& known) {
   std::vector<picked_axis> picked(axes.size());
   size_t place = 0;
   for (const auto& one : node.arguments) {
-    if (!(one.name == span{})) place = find_axis(axes, text(one.name)).value_or(0);
+    if (!(one.name == span{})) place = axis_called(text(one.name), axes).value_or(0);
     auto& axis = picked[place];
     const auto size = (*sizes)[place++];
     const auto& item = t().at(one.value);
@@ -192,7 +192,7 @@ value lowering::construct(const expr& node, std::vector<lowered_argument>& argum
     auto x = emit(op::eye, {}, {side, {}});
     if (sizes.at(0) < side) x = emit(op::narrow, {x}, {int64_t{0}, int64_t{0}, sizes[0]});
     if (sizes.back() < side) x = emit(op::narrow, {x}, {int64_t{1}, int64_t{0}, sizes.back()});
-    return as_value(x);
+    return as_value(cast(x, dtype::boolean));
   }
   if (word == "linspace") {
     const auto lo = number_named("lo", 0);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "shapescript/align.hpp"
 #include "shapescript/lowering.hpp"
 
 namespace shapescript {
@@ -68,19 +69,15 @@ op operation_of(token_kind operation) {
 
 } // namespace
 
-// x with dimensions of size 1 where it lacks an axis of `to`, as the checker aligns: from the
-// right, by names or, where there are none, by sizes.
+// x with dimensions of size 1 where it lacks an axis of `to`, as the checker aligns.
 reg lowering::aligned(reg x, const std::vector<axis>& axes, const std::vector<axis>& to) {
   if (failed() || axes.size() == to.size() || axes.empty()) return x;
-  const auto have = sizes_in(dims(x));
+  auto have = sizes_in(dims(x));
+  if (have.size() < axes.size()) have.insert(have.begin(), axes.size() - have.size(), 1);
+  const auto how = align_axes(to, axes);
+  if (!how.complete) return x; // the operation says what does not fit
   std::vector<int64_t> sizes(to.size(), 1);
-  auto j = axes.size();
-  for (auto i = to.size(); i > 0 && j > 0; --i) {
-    const auto& a = to[i - 1];
-    const auto& b = axes[j - 1];
-    const bool named = !a.name.empty() && !b.name.empty();
-    if (named ? a.name == b.name : a.size == b.size) sizes[i - 1] = have[--j];
-  }
+  for (size_t j = 0; j < axes.size(); ++j) sizes[how.places[j]] = have[j];
   // Leading ones are broadcast as they are.
   size_t first = 0;
   while (first < sizes.size() && sizes[first] == 1 && sizes.size() - first > axes.size()) ++first;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "shapescript/align.hpp"
 #include "shapescript/lower_slots.hpp"
 
 namespace shapescript {
@@ -51,8 +52,19 @@ value lowering::masked(const builtin& what, call_slots& m, const type& known) {
     return as_value(emit(op::where, {mask, tensor(v, element), x}));
   }
   const auto c = aligned(register_of(*m.all[0]), type_of(*m.all[0]).axes, known.axes);
-  const auto a = aligned(register_of(*m.all[1], element), type_of(*m.all[1]).axes, known.axes);
-  const auto b = aligned(register_of(*m.all[2], element), type_of(*m.all[2]).axes, known.axes);
+  // The two choices meet each other first.
+  const auto& x = type_of(*m.all[1]).axes;
+  const auto& y = type_of(*m.all[2]).axes;
+  const auto& longer = x.size() >= y.size() ? x : y;
+  const auto& shorter = x.size() >= y.size() ? y : x;
+  const auto how = align_axes(longer, shorter);
+  const auto both = how.complete ? join_axes(how, longer, shorter) : known.axes;
+  const auto choice = [&](size_t slot, const std::vector<axis>& own) {
+    const auto at = register_of(*m.all[slot], element);
+    return own.empty() ? at : aligned(aligned(at, own, both), both, known.axes);
+  };
+  const auto a = choice(1, x);
+  const auto b = choice(2, y);
   auto out = emit(op::where, {c, a, b});
   // Where no operand has all axes with sizes of its own.
   const auto sizes = sizes_of(known.axes);

@@ -78,7 +78,7 @@ value lowering::padded(const builtin& what, call_slots& m) {
   const auto fill = number(m.all[1], 0);
   std::vector<uint32_t> before(rank, 0), after(rank, 0);
   for (auto* one : m.rest) {
-    const auto place = find_axis(axes, text(one->name)).value_or(0);
+    const auto place = axis_called(text(one->name), axes).value_or(0);
     const auto& amount = argument(*one);
     if (failed()) return {};
     if (what.name == "pad") {

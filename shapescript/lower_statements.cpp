@@ -226,8 +226,12 @@ value lowering::call_function(uint32_t index, std::vector<lowered_argument>& arg
   if (failed()) return {};
   auto* caller = std::exchange(frame_, &frame);
   open_.push_back(index);
-  for (size_t i = 0; i < values.size(); ++i)
-    if (given[i]) bind_sizes(f.parameters[i].what, values[i]);
+  // Sizes may follow from those of a later parameter.
+  for (auto before = frame.sizes.size() + 1; before != frame.sizes.size();) {
+    before = frame.sizes.size();
+    for (size_t i = 0; i < values.size(); ++i)
+      if (given[i]) bind_sizes(f.parameters[i].what, values[i]);
+  }
   for (size_t i = 0; i < values.size() && !failed(); ++i) {
     const auto& p = f.parameters[i];
     if (!given[i]) values[i] = expression(f.decl->parameters[i].initial);

@@ -25,7 +25,7 @@ value lowering::training_builtin(const builtin& what, call_slots& m, const type&
     }
     case rule::scan:
     case rule::map:
-      return repeated(what, m);
+      return repeated(what, m, known);
     case rule::gradient:
       return gradient(what, m);
     case rule::update:
@@ -303,30 +303,45 @@ value lowering::schedule(const builtin& what, call_slots& m) {
 // -- scan, map -----------------------------------------------------------------
 
 // A function along an axis, one call for each of its places.
-value lowering::repeated(const builtin& what, call_slots& m) {
+value lowering::repeated(const builtin& what, call_slots& m, const type& known) {
   const bool scans = what.how == rule::scan;
   const auto f = argument(*m.all[0]);
   auto& source = *m.all[scans ? 2 : 1];
-  const auto xs = register_of(source);
-  const auto over = places(*m.all.back(), type_of(source));
+  const auto xs = argument(source);
+  auto slice_type = type_of(source);
+  const auto over = places(*m.all.back(), slice_type);
   if (failed()) return {};
   const auto dim = static_cast<int64_t>(over.at(0));
+  const auto count = number_of(slice_type.axes[over[0]].size, m.where);
+  slice_type.axes.erase(slice_type.axes.begin() + dim);
+  // What a slice is: of a tensor, or of each field of a record.
+  const auto slice_at = [&](int64_t i) {
+    auto one = xs;
+    if (xs.parts.empty()) one = as_value(emit(op::select, {tensor(xs)}, {dim, i}));
+    for (auto& field : one.parts) field = as_value(emit(op::select, {tensor(field)}, {dim, i}));
+    return one;
+  };
   value carried;
   if (scans) carried = argument(*m.all[1]);
+  const auto& carried_type = scans ? type_of(*m.all[1]) : known;
+  auto made = scans ? carried_type : known;
+  if (!scans && !made.axes.empty()) made.axes.erase(made.axes.begin());
   std::vector<std::vector<reg>> rows;
   bool pair = false;
-  for (int64_t i = 0; i < dims(xs)[static_cast<size_t>(dim)] && !failed(); ++i) {
+  for (int64_t i = 0; i < count && !failed(); ++i) {
     lowered_argument slice;
     slice.ready = true;
-    slice.what = as_value(emit(op::select, {xs}, {dim, i}));
+    slice.known = &slice_type;
+    slice.what = slice_at(i);
     std::vector<lowered_argument> arguments;
     if (scans) {
       arguments.emplace_back();
       arguments.back().ready = true;
+      arguments.back().known = &carried_type;
       arguments.back().what = carried;
     }
     arguments.push_back(std::move(slice));
-    auto result = call_function(f.declaration, arguments, nullptr);
+    auto result = call_value(f, nullptr, arguments, made, m.where);
     if (failed()) return {};
     pair = scans && result.base == base_type::tuple && result.parts.size() == 2;
     if (scans) carried = pair ? result.parts[0] : result;

@@ -107,6 +107,8 @@ private:
   std::string no_size(const size_form& size) const;
   int64_t number_of(const size_form& size, span where);
   std::optional<int64_t> size_named(std::string_view name) const;
+  std::optional<size_t> axis_called(std::string_view word, const std::vector<axis>& axes,
+                                    std::optional<size_form> size = {}) const;
   std::optional<std::vector<int64_t>> sizes_of(const std::vector<axis>& axes) const;
   std::vector<int64_t> sizes_of(const std::vector<axis>& axes, const std::string& name);
   void bind_sizes(const type& want, const value& have);
@@ -271,7 +273,7 @@ private:
   value clip(call_slots& m);
   value accumulate(call_slots& m, const type& known);
   value schedule(const builtin& what, call_slots& m);
-  value repeated(const builtin& what, call_slots& m);
+  value repeated(const builtin& what, call_slots& m, const type& known);
   value dropout(call_slots& m);
 
   const typed_tree& program_;

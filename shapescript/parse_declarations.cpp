@@ -336,11 +336,11 @@ function_decl parser::signature(bool is_extern) {
   }
   if (!accept(token_kind::arrow)) return node;
   if (accept(token_kind::open_paren)) {
-    node.tuple_result = true;
     do {
       node.results.push_back(type());
     } while (accept(token_kind::comma) && peek() != token_kind::close_paren);
     expect(token_kind::close_paren, "`,` or `)`");
+    node.tuple_result = node.results.size() > 1;
   } else {
     node.results.push_back(type());
   }

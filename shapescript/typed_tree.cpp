@@ -5,7 +5,8 @@
 namespace shapescript {
 
 axis dim_of(const type& model, size_t i) {
-  return {i < model.dim_names.size() ? model.dim_names[i] : std::string{}, model.dims[i]};
+  return axis_written(i < model.dim_names.size() ? model.dim_names[i] : std::string{},
+                      model.dims[i]);
 }
 
 const type& typed_tree::type_of(uint32_t module, expr_id id) const noexcept {
@@ -45,7 +46,7 @@ std::string typed_tree::show(const size_sum& sum) const {
 }
 
 std::string typed_tree::show(const axis& one) const {
-  if (one.name.empty()) return show(one.size);
+  if (one.name.empty()) return one.written.empty() ? show(one.size) : one.written;
   return one.resized ? one.name + "=" + show(one.size) : one.name;
 }
 

@@ -222,7 +222,7 @@ private:
   std::string show_tensor(const type& what) const;
 };
 
-/// A size of a model as an axis: with the name it was written by.
+/// A size of a model as an axis, as it was written.
 axis dim_of(const type& model, size_t i);
 
 } // namespace shapescript

@@ -7,8 +7,24 @@
 namespace shapescript {
 
 void axis::resize(size_form now) {
-  resized |= !(now == size);
+  if (!(now == size)) {
+    resized = !name.empty();
+    written.clear();
+  }
   size = std::move(now);
+}
+
+axis axis_written(std::string text, size_form size) {
+  const auto in_word = [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  axis out{{}, std::move(size)};
+  const bool number = !text.empty() && text.front() >= '0' && text.front() <= '9';
+  if (!std::all_of(text.begin(), text.end(), in_word))
+    out.written = std::move(text);
+  else if (!number)
+    out.name = std::move(text);
+  return out;
 }
 
 namespace {
@@ -108,6 +124,31 @@ std::optional<size_t> find_axis(const std::vector<axis>& axes, std::string_view 
   return std::nullopt;
 }
 
+std::optional<size_t> find_axis(const std::vector<axis>& axes, const axis& meant) noexcept {
+  if (!meant.name.empty())
+    if (const auto named = find_axis(axes, meant.name)) return named;
+  std::optional<size_t> only;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (!axes[i].name.empty() || !(axes[i].size == meant.size)) continue;
+    if (only) return std::nullopt;
+    only = i;
+  }
+  return only;
+}
+
+bool same_bound(const type& x, const type& y) noexcept {
+  if (!(x.bound.size == y.bound.size)) return false;
+  const auto here = find_axis(x.axes, x.bound);
+  const auto there = find_axis(y.axes, y.bound);
+  if (here && there && x.axes.size() == y.axes.size()) return here == there;
+  return x.bound.name == y.bound.name;
+}
+
+bool bound_by(const type& prob, const axis& one) noexcept {
+  const bool named = !prob.bound.name.empty() && !one.name.empty();
+  return named ? prob.bound.name == one.name : prob.bound.size == one.size;
+}
+
 type plain(type t) {
   if (t.known != refinement::index) t.known = refinement::none;
   t.value.reset();
@@ -118,7 +159,7 @@ type plain(type t) {
 namespace {
 
 refinement joined(const type& x, const type& y) noexcept {
-  const bool along = x.bound.name == y.bound.name && x.bound.size == y.bound.size;
+  const bool along = x.known == refinement::prob ? same_bound(x, y) : x.bound.size == y.bound.size;
   const bool bound = x.known == refinement::index || x.known == refinement::prob;
   if (x.known == y.known && (!bound || along)) return x.known;
   if (known_pos(x) && known_pos(y)) return refinement::pos;

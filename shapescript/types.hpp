@@ -20,14 +20,20 @@ enum class refinement : uint8_t { none, nonneg, pos, unit, prob, index };
 
 bool implies(refinement have, refinement want) noexcept;
 
-/// An axis: the name that guides alignment (empty for a literal's) and its size.
+/// An axis: the name that guides alignment and its size. An axis whose size is a number or
+/// arithmetic, in a type or by a pattern, has no name.
 struct axis {
   std::string name;
   size_form size;
-  bool resized = false; ///< its size is no longer what its name says
+  bool resized = false;     ///< its size is no longer what its name says
+  std::string written = {}; ///< without a name: how the arithmetic was written, `3*D`
 
   /// Gives it another size under its name.
   void resize(size_form now);
+  /// What people call it, empty for a number.
+  const std::string& text() const noexcept {
+    return name.empty() ? written : name;
+  }
 };
 
 /// Where the numbers that were written for a value lie.
@@ -35,6 +41,9 @@ struct number_range {
   double low = 0;
   double high = 0;
 };
+
+/// An axis that people wrote so: a word is its name.
+axis axis_written(std::string text, size_form size);
 
 /// What a type is at its base. `poison` stands where a mistake was reported; it fits everything.
 enum class base_type : uint8_t {
@@ -104,6 +113,13 @@ bool known_unit(const type& t) noexcept;
 bool same_sizes(const std::vector<axis>& x, const std::vector<axis>& y) noexcept;
 /// The place of the axis with this name; the last if several have it.
 std::optional<size_t> find_axis(const std::vector<axis>& axes, std::string_view name) noexcept;
+/// The place of the axis that a name of this size means: the one with the name; if none has it, the
+/// only one of the size among those without names.
+std::optional<size_t> find_axis(const std::vector<axis>& axes, const axis& meant) noexcept;
+/// Whether two `Prob` are along the same axis.
+bool same_bound(const type& x, const type& y) noexcept;
+/// Whether what a value's `Prob` is along may be this axis.
+bool bound_by(const type& prob, const axis& one) noexcept;
 /// The type without what is known of its values.
 type plain(type t);
 /// What is known of values that are of one or the other type.

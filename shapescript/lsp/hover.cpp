@@ -62,9 +62,9 @@ std::string sizes_of(const type& what) {
   std::set<std::string> said;
   for (const auto& one : what.axes) {
     const auto number = one.size.number();
-    if (!number || one.name.empty() || one.name == std::to_string(*number)) continue;
-    if (!said.insert(one.name).second) continue;
-    out += fmt::format("{}`{}` is {}", out.empty() ? "" : ", ", one.name, *number);
+    if (!number || one.text().empty()) continue;
+    if (!said.insert(one.text()).second) continue;
+    out += fmt::format("{}`{}` is {}", out.empty() ? "" : ", ", one.text(), *number);
   }
   return out;
 }

@@ -66,7 +66,10 @@ fn masks(x: [n m]) -> [n m] bool:
     return !w
 
 fn more(x: [n n]) -> [n n]:
-    return tril(x) + triu(x) + eye[n n] + transpose(x, n, n)
+    return tril(x) + triu(x) + (eye[n n] as f32)
+
+fn turned(x: [n m]) -> [m n]:
+    return transpose(x, n, m)
 
 fn made(x: [n]) -> [n]:
     return zeros[n] + ones[n] + full[n](2.0) + (arange[n] as f32) + normal[n](std=1.0) + uniform[n](0.0, 1.0) + linspace[n](0.0, 1.0)

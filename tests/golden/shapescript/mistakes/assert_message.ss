@@ -1,0 +1,3 @@
+# expect: E0403 @3:18
+fn main():
+    assert(true, 3)

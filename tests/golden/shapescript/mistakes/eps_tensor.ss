@@ -1,0 +1,3 @@
+# expect: E0403 @3:36
+fn f(x: [b n], g: [n]) -> [b n]:
+    return rms_norm(x, over=n, eps=g)

@@ -1,0 +1,3 @@
+# expect: E0501 @3:16
+fn f(x: [n n]) -> [n n]:
+    return x + eye[n n]

@@ -1,0 +1,3 @@
+# expect: E0603 @3:5
+fn main():
+    log(step=1)

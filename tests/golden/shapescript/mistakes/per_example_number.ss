@@ -1,0 +1,3 @@
+# expect: E0403 @3:34
+fn f(x: [b n], y: [b n]) -> []:
+    return mse(x, y, per_example=3)

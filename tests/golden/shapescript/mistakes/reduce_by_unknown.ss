@@ -1,0 +1,3 @@
+# expect: E0602 @3:35
+fn f(x: [b n]) -> [b]:
+    return reduce(x: b n -> b, by="median")

@@ -1,0 +1,3 @@
+# expect: E0603 @3:27
+fn f(x: [n n]) -> [n n]:
+    return masked_fill(x, window[n n], 0.0)

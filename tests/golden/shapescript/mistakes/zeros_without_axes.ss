@@ -1,0 +1,3 @@
+# expect: E0603 @3:16
+fn f(x: [n]) -> [n]:
+    return x + zeros()
