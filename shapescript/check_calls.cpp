@@ -313,9 +313,7 @@ type checker::call_function(uint32_t index, call_site& site, const type* self) {
     check_aliases(site, !f.parameters.empty() && f.parameters[0].is_mut);
   }
   type out; // without axes of its own it is known all the same
-  if (f.result_in_doubt)
-    ok = false;
-  else if (ok)
+  if (ok && !f.result_in_doubt)
     out = bind_result(f, map, site, m.rest);
   else if (is(f.result, base_type::none) || is_scalar(f.result))
     out = f.result;

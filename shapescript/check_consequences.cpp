@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "shapescript/checker.hpp"
@@ -50,6 +51,7 @@ std::vector<diagnostic> checker::without_consequences() {
   std::set<uint32_t> places;
   for (const auto& one : mod().program.diagnostics) places.insert(one.primary().where.begin);
   std::set<uint32_t> origins;
+  std::set<std::string> members; // what E0204 said
   const auto inside = [&](const std::vector<span>& all, uint32_t at) {
     return std::any_of(all.begin(), all.end(),
                        [at](span x) { return x.begin <= at && at < x.end; });
@@ -68,6 +70,8 @@ std::vector<diagnostic> checker::without_consequences() {
       if (inside(misplaced, begin) || !places.insert(begin).second) continue;
       if (head_gone && (inside(unreachable, begin) || of_names(d)) && std::exchange(said, true))
         continue;
+      // A member that is missing in a declaration is one mistake, however often it is used.
+      if (d.code == "E0204" && !members.insert(d.message).second) continue;
       const auto& about = contexts_[i];
       const bool of_head = about.callee != about.function && in_doubt.contains(about.callee);
       if (of_head && of_call(d)) continue;

@@ -68,6 +68,7 @@ type checker::name(const expr& node) {
       return out;
     }
   }
+  if (doubtful(word)) return {}; // a declaration that cannot be read may be called so
   if (word == "inf" || word == "nan" || word == "pi" || word == "e") {
     auto out = scalar_of(base_type::real);
     out.literal = true;
