@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "shapescript/checker.hpp"
@@ -50,7 +51,8 @@ std::vector<diagnostic> checker::without_consequences() {
   in_doubt.erase(no_index);
   std::set<uint32_t> places;
   for (const auto& one : mod().program.diagnostics) places.insert(one.primary().where.begin);
-  std::set<uint32_t> origins;
+  // Of one function, one code and one declaration.
+  std::set<std::tuple<uint32_t, std::string, uint32_t>> origins;
   std::set<std::string> members; // what E0204 said
   const auto inside = [&](const std::vector<span>& all, uint32_t at) {
     return std::any_of(all.begin(), all.end(),
@@ -75,10 +77,11 @@ std::vector<diagnostic> checker::without_consequences() {
       const auto& about = contexts_[i];
       const bool of_head = about.callee != about.function && in_doubt.contains(about.callee);
       if (of_head && of_call(d)) continue;
-      const auto seen = [&](span x) { return origins.contains(x.begin); };
+      const auto key = [&](span x) { return std::tuple{about.function, d.code, x.begin}; };
+      const auto seen = [&](span x) { return origins.contains(key(x)); };
       if (of_types(d) && std::any_of(about.origins.begin(), about.origins.end(), seen)) continue;
       if (of_types(d))
-        for (const auto x : about.origins) origins.insert(x.begin);
+        for (const auto x : about.origins) origins.insert(key(x));
     }
     kept.push_back(std::move(out_[i]));
   }
