@@ -273,6 +273,14 @@ std::optional<std::vector<type>> checker::pattern_operands(const builtin& what, 
       continue;
     }
     const auto word = text(one.name);
+    if (!one.typed && one.value != expr_id::none && divides(t(), one.value)) {
+      // `e=D/H` is a whole number, as in brackets.
+      one.typed = true;
+      if (auto size = size_from(one.value)) {
+        one.what = scalar_of(base_type::integer);
+        one.what.value = std::move(size);
+      }
+    }
     const auto& given = type_of(one);
     if (is_poison(given)) {
       ok = false;
