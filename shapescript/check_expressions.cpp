@@ -191,6 +191,12 @@ type checker::list(const expr& node) {
       mark(d, t().at(node.items[0]).where, fmt::format("`{}`", show(out.axes)));
       return {};
     }
+    if ((out.element == dtype::boolean) != (tensor.element == dtype::boolean)) {
+      auto& d = report("E0501", t().at(node.items[i]).where,
+                       "the parts of a list are all numbers or all bools", quote(one));
+      mark(d, t().at(node.items[0]).where, quote(items[0]));
+      return {};
+    }
     if (is_float(tensor.element)) out.element = tensor.element;
     out = join_known(out, tensor);
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "shapescript/align.hpp"
 #include "shapescript/checker.hpp"
 
 namespace shapescript {
@@ -213,6 +214,21 @@ type checker::cross_entropy(matched& m) {
   return loss_result(value, m.slots.back(), std::nullopt);
 }
 
+// A mask is broadcast to the queries' axes with the keys' as the last.
+bool checker::fits_mask(call_argument& mask, type queries, const axis& keys) {
+  if (!need_bool(mask)) return false;
+  queries.axes.back() = keys;
+  const auto how = align_axes(queries.axes, mask.what.axes);
+  if (how.complete && !how.unequal && !how.nameless) return true;
+  auto& d =
+    report("E0413", mask.where,
+           fmt::format("the mask `{}` cannot be aligned with the axes `{}` of queries and keys",
+                       show(mask.what.axes), show(queries.axes)),
+           quote(mask.what));
+  explain_sizes(d, queries.axes, mask.what.axes);
+  return false;
+}
+
 type checker::attention(call_site& site, matched& m) {
   for (size_t i : {0, 1, 2}) {
     if (!need_float(*m.slots[i])) return {};
@@ -236,7 +252,7 @@ type checker::attention(call_site& site, matched& m) {
   if (differ(k.axes[k.axes.size() - 2], v.axes[v.axes.size() - 2], 2,
              "one axis of keys and values"))
     return {};
-  if (m.slots[3] != nullptr && !need_bool(*m.slots[3])) return {};
+  if (m.slots[3] != nullptr && !fits_mask(*m.slots[3], q, k.axes[k.axes.size() - 2])) return {};
   if (!need_number(m.slots[4])) return {};
   crossing(site.where, "attention", k.axes[k.axes.size() - 2]);
   auto out = q;

@@ -238,6 +238,21 @@ type checker::topk(matched& m) {
   return out;
 }
 
+// Indices along one axis stand where the others of the value do.
+bool checker::picks_in_place(const type& x, size_t place, const call_argument& ids) {
+  const auto& own = ids.what.axes;
+  bool same = own.size() == x.axes.size();
+  for (size_t i = 0; same && i < own.size(); ++i)
+    same = i == place || own[i].size == x.axes[i].size;
+  if (same) return true;
+  auto& d = report("E0413", ids.where,
+                   fmt::format("the axes of the index `{}` cannot be aligned with those of `{}`",
+                               show(own), show(x.axes)),
+                   fmt::format("every axis but `{}` is the same in both", show(x.axes[place])));
+  explain_sizes(d, x.axes, own);
+  return false;
+}
+
 type checker::gather(const builtin& what, matched& m) {
   auto& x = *m.slots[0];
   auto& ids = *m.slots[1];
@@ -256,7 +271,22 @@ type checker::gather(const builtin& what, matched& m) {
     report_misfit(fit, ids.what, want, ids.where, "E0403", "the index");
     return {};
   }
-  if (what.name == "scatter_add") return plain(x.what);
+  // Whole slices are added where one axis of indices says.
+  const bool slices = what.name == "scatter_add" && ids.what.axes.size() == 1;
+  if (what.name != "index_select" && !slices && !picks_in_place(x.what, *place, ids)) return {};
+  if (what.name == "scatter_add") {
+    auto values = plain(x.what);
+    if (slices)
+      values.axes[*place] = ids.what.axes[0];
+    else
+      values.axes = ids.what.axes;
+    auto& given = *m.slots[2];
+    if (const auto differs = fits(given.what, values); differs != misfit::none) {
+      report_misfit(differs, given.what, values, given.where, "E0403", "what is added");
+      return {};
+    }
+    return plain(x.what);
+  }
   auto out = x.what;
   const bool whole = what.name == "index_select" && !bound_by(out, over);
   if (out.known == refinement::prob && !whole) out.known = refinement::unit;

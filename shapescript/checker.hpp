@@ -344,6 +344,7 @@ private:
   type cross_entropy(matched& m);
   type loss_result(const type& value, const call_argument* per_example, std::optional<size_t> over);
   type attention(call_site& site, matched& m);
+  bool fits_mask(call_argument& mask, type queries, const axis& keys);
   type one_hot(matched& m);
 
   type concat(matched& m);
@@ -352,6 +353,7 @@ private:
   type padded(const builtin& what, call_site& site, matched& m);
   type topk(matched& m);
   type gather(const builtin& what, matched& m);
+  bool picks_in_place(const type& x, size_t place, const call_argument& ids);
   type convolution(const builtin& what, call_site& site, matched& m);
   type pooling(const builtin& what, call_site& site, matched& m);
   type transpose(matched& m);

@@ -114,10 +114,17 @@ value lowering::picked(const builtin& what, call_slots& m, const type& known) {
     out.parts.push_back(as_value(emit(op::topk_indices, {x}, {dim, k})));
     return out;
   }
-  const auto ids = register_of(*m.all[1]);
+  auto ids = register_of(*m.all[1]);
   if (name == "gather") return as_value(emit(op::gather, {x, ids}, {dim}));
   if (name == "scatter_add") {
     const auto values = register_of(*m.all[2], lowered_dtype(known.element));
+    if (failed()) return {};
+    if (dims(ids).rank() == 1 && dims(values).rank() > 1) {
+      std::vector<int64_t> line(dims(values).rank(), 1);
+      line[static_cast<size_t>(dim)] = dims(ids)[0];
+      const auto& all = dims(values).sizes();
+      ids = emit(op::expand, {reshape(ids, line)}, {std::vector<uint32_t>{all.begin(), all.end()}});
+    }
     return as_value(emit(op::scatter_add, {x, ids, values}, {dim}));
   }
   const auto& sizes = dims(x);
