@@ -101,40 +101,6 @@ diagnostic& checker::last_report() {
   return module_ != 0 || trials_ > 0 || out_.empty() ? hidden_ : out_.back();
 }
 
-// Marks where the value that stands at `where` was declared, if it is a variable or a field of one.
-void checker::origin(diagnostic& d, span where) {
-  const auto written = text(where);
-  const auto dot = written.find('.');
-  const auto* found = locals_.find(written.substr(0, dot));
-  if (found == nullptr) return;
-  const auto& state = *found;
-  span place = state.assigned;
-  auto what = state.what;
-  if (dot != written.npos) {
-    const auto name = written.substr(dot + 1);
-    place = {};
-    if (is(what, base_type::record) && records_[what.declaration].module == module_) {
-      const auto& record = records_[what.declaration];
-      for (size_t i = 0; i < record.fields.size(); ++i) {
-        if (text(record.decl->fields[i].name) != name) continue;
-        place = record.decl->fields[i].name;
-        what = record.fields[i];
-      }
-    } else if (is(what, base_type::model) && models_[what.declaration].module == module_) {
-      for (const auto& one : models_[what.declaration].members) {
-        if (one.name != name) continue;
-        place = one.where;
-        what = one.what;
-      }
-    }
-  }
-  if (place == span{} || is_poison(what)) return;
-  points_to(d, place);
-  for (const auto& one : d.labels)
-    if (one.where.begin < place.end && place.begin < one.where.end) return;
-  mark(d, place, fmt::format("`{}` is `{}`", text(place), show(what)));
-}
-
 // Says for every named axis of the types what its size is, and where a symbolic one begins.
 void checker::explain_sizes(diagnostic& d, const std::vector<axis>& x, const std::vector<axis>& y) {
   std::set<std::string> said;

@@ -209,7 +209,9 @@ type checker::call_builtin(const builtin& what, call_site& site) {
     device_work(site.where, fmt::format("`{}`", what.name));
   if (!m.ok) return {};
   if (!ok && what.how != rule::print && what.how != rule::stage) return {};
+  const auto before = out_.size();
   auto out = call_rule(what, site, m);
+  if (is_poison(out) && out_.size() > before) mark_operands(out_[before], site);
   // What was written is no longer what it is.
   if (is_tensor(out)) {
     out.value.reset();

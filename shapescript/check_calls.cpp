@@ -213,7 +213,7 @@ type checker::make_model(const type& what, call_site& site) {
 // -- functions of the program --------------------------------------------------
 
 bool checker::bind_argument(const function_info& f, const parameter_info& parameter,
-                            call_argument& given, symbol_map& map) {
+                            call_argument& given, symbol_map& map, call_site& site) {
   const auto& have = type_of(given);
   if (is_poison(have) || is_poison(parameter.what)) return false;
   if (is_tensor(parameter.what) && is_scalar(have))
@@ -227,13 +227,15 @@ bool checker::bind_argument(const function_info& f, const parameter_info& parame
     return true;
   }
   const auto name = modules_[f.module]->text.text(f.decl->name);
-  const auto before = out_.size();
-  report_misfit(fit, have, want, given.where, "E0403",
-                fmt::format("`{}` of `{}`", parameter.name, name));
-  if (out_.size() > before && f.module == module_) {
-    mark(out_.back(), parameter.where, fmt::format("declared `{}`", show(parameter.what)));
-    points_to(out_.back(), parameter.where);
+  const auto declared = wanted_type(parameter.what, map, site, given.where);
+  auto& d = *report_misfit(fit, have, declared, given.where, "E0403",
+                           fmt::format("`{}` of `{}`", parameter.name, name));
+  if (f.module == module_) {
+    mark(d, parameter.where, fmt::format("declared `{}`", show(parameter.what)));
+    points_to(d, parameter.where);
   }
+  mark_fixed(d, f, parameter.what, map, site, given.where);
+  if (given.piped) mark(d, site.callee, fmt::format("this stage takes `{}`", show(declared)));
   return false;
 }
 
@@ -265,11 +267,8 @@ type checker::call_function(uint32_t index, call_site& site, const type* self) {
     return {};
   }
   symbol_map map;
-  const auto give = [&](span where) {
-    for (const auto& [one, size] : map) site.given.try_emplace(one, where);
-  };
   if (self != nullptr && !f.parameters.empty()) unify(f.parameters[0].what, *self, map);
-  give(site.callee);
+  note_fixed(site, map, site.callee);
   std::vector<parameter_slot> slots;
   for (size_t i = bound; i < f.parameters.size(); ++i)
     slots.push_back({f.parameters[i].name, f.parameters[i].has_default, false, false,
@@ -279,7 +278,7 @@ type checker::call_function(uint32_t index, call_site& site, const type* self) {
   for (const auto one : f.only_in_result) free.insert(symbols_[one].name);
   const auto outer = std::exchange(callee_, index);
   auto m =
-    match(slots, site, !free.empty(), std::string{modules_[f.module]->text.text(f.decl->name)});
+    match(slots, site, !free.empty(), std::string{modules_[f.module]->text.text(f.decl->name)}, &f);
   callee_ = outer;
   bool ok = m.ok;
   for (auto& one : site.arguments) {
@@ -294,19 +293,21 @@ type checker::call_function(uint32_t index, call_site& site, const type* self) {
   if (m.ok) {
     for (auto* one : m.rest) {
       if (free.contains(text(one->name))) continue;
-      report("E0602", one->name,
-             fmt::format("`{}` has no parameter `{}`", text(site.callee), text(one->name)),
-             "no such parameter");
+      auto& d =
+        report("E0602", one->name,
+               fmt::format("`{}` has no parameter `{}`", text(site.callee), text(one->name)),
+               "no such parameter");
+      explain_function(d, f, bound);
       ok = false;
     }
-    if (ok) unify_all(f, bound, m, map);
+    if (ok) unify_all(f, bound, m, map, site);
     for (size_t i = 0; i < slots.size(); ++i) {
       if (m.slots[i] == nullptr) continue;
       const auto& p = f.parameters[i + bound];
       use(p.name_at, m.slots[i]->name);
       // Swapped arguments are one mistake: the first that does not fit is reported.
-      if (ok) ok = bind_argument(f, p, *m.slots[i], map);
-      give(m.slots[i]->where);
+      if (ok) ok = bind_argument(f, p, *m.slots[i], map, site);
+      note_fixed(site, map, m.slots[i]->where);
       check_mut(p, *m.slots[i], index);
     }
     check_self(f, site);
@@ -317,7 +318,7 @@ type checker::call_function(uint32_t index, call_site& site, const type* self) {
     out = bind_result(f, map, site, m.rest);
   else if (is(f.result, base_type::none) || is_scalar(f.result))
     out = f.result;
-  give(site.where);
+  note_fixed(site, map, site.where);
   note_calls(index, map, site, ok && !is_poison(out));
   returned_ = places_returned(out, site);
   returned_by_ = site.where;

@@ -239,7 +239,8 @@ void checker::check_initialiser(const member_info& member, const type& what, spa
   if (!is(what, base_type::initializer)) {
     const auto fit = fits(what, want);
     if (fit == misfit::none) return;
-    report_misfit(fit, what, want, where, "E0404", name);
+    auto* d = report_misfit(fit, what, want, where, "E0404", name);
+    mark(*d, member.where, fmt::format("`{}` is `{}`", member.name, show(want)));
     if (is_number(what) && fit == misfit::shape)
       last_report().help.push_back(
         fmt::format("one number fills a tensor by `full({})`", text(where)));

@@ -235,6 +235,7 @@ type checker::member_of(const expr& node, const type& base) {
     if (record.decl->broken || names.doubtful.contains(word)) return {};
     auto& d = report("E0204", node.name, fmt::format("`{}` has no field `{}`", show(base), word),
                      "no such field");
+    explain_members(d, base);
     suggest(d, node.name, word, known);
     return {};
   }
@@ -270,6 +271,8 @@ type checker::member_of(const expr& node, const type& base) {
     for (const auto& [name, what] : other.names) known.push_back(name);
     auto& d = report("E0204", node.name, fmt::format("`{}` declares no `{}`", base.name, word),
                      "not in that file");
+    if (!known.empty())
+      d.notes.push_back(fmt::format("`{}` declares {}", base.name, list_names(known)));
     suggest(d, node.name, word, known);
     return {};
   }
@@ -314,6 +317,7 @@ type checker::member_of_model(const expr& node, const type& base) {
   if (unread(model) || modules_[model.module]->doubtful.contains(word)) return {};
   auto& d = report("E0204", node.name, fmt::format("`{}` has no `{}`", show(base), word),
                    buffer ? "a buffer has no gradient" : "no such parameter, layer or method");
+  explain_members(d, base);
   suggest(d, node.name, word, known);
   return {};
 }

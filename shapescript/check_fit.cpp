@@ -84,8 +84,8 @@ misfit checker::fits(const type& have, const type& want) const {
   return same(have, want) ? misfit::none : misfit::kind;
 }
 
-void checker::report_misfit(misfit what, const type& have, const type& want, span where,
-                            const char* shape_code, const std::string& wanted_by) {
+diagnostic* checker::report_misfit(misfit what, const type& have, const type& want, span where,
+                                   const char* shape_code, const std::string& wanted_by) {
   const auto [wanted, seen_text] = show_both(want, have);
   const auto said = show(have);
   const auto seen = said == seen_text ? quote(have) : "`" + seen_text + "`";
@@ -103,7 +103,7 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
   };
   switch (what) {
     case misfit::none:
-      return;
+      return nullptr;
     case misfit::kind:
     case misfit::shape: {
       auto& d = report(shape_code, where,
@@ -111,7 +111,7 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
       origin(d, where);
       explain_sizes(d, have.axes, want.axes);
       namesakes(d);
-      return;
+      return &d;
     }
     case misfit::element: {
       auto& d = report("E0501", where,
@@ -120,15 +120,15 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
       if (is_tensor(want) && (is_tensor(have) || is_scalar(have)))
         d.help.push_back(
           fmt::format("dtypes change only by a cast, as in `x as {}`", name_of(want.element)));
-      return;
+      return &d;
     }
     case misfit::known: {
-      auto& d =
-        report("E0502", where,
-               fmt::format("{} is `{}`, which is not known of {}", wanted_by, wanted, seen), seen);
+      auto& d = report(
+        "E0502", where,
+        fmt::format("{} is `{}`, but this is only known to be {}", wanted_by, wanted, seen), seen);
       origin(d, where);
       d.help.push_back(fmt::format("if it holds all the same, say so: `... as {}`", wanted));
-      return;
+      return &d;
     }
     case misfit::bound: {
       auto& d =
@@ -136,9 +136,10 @@ void checker::report_misfit(misfit what, const type& have, const type& want, spa
                fmt::format("{} is `{}`, and this {} may be larger", wanted_by, wanted, seen), seen);
       origin(d, where);
       explain_sizes(d, {have.bound}, {want.bound});
-      return;
+      return &d;
     }
   }
+  return nullptr;
 }
 
 // How an axis without a name is written, with the names of the symbols in it replaced: `3*A` where

@@ -246,6 +246,8 @@ type checker::element_of(const type& what, const expr& node) {
   auto& d = report("E1002", node.where, fmt::format("`{}` is nothing to loop over", show(what)),
                    fmt::format("`{}`", show(what)));
   d.help.push_back("a loop is over `lo..hi`, a dataset or the layers of a model");
+  if (is(what, base_type::integer))
+    d.help.push_back(fmt::format("count with `0..{}`", text(node.where)));
   return {};
 }
 

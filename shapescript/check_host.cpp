@@ -121,6 +121,7 @@ type checker::dataset_rule(call_site& site, matched& m) {
       auto& d = report("E0602", one->name,
                        fmt::format("`{}` has no field `{}`", text(m.slots[0]->where), word),
                        "no such field");
+      d.notes.push_back(fmt::format("`{}` has {}", text(m.slots[0]->where), list_names(known)));
       suggest(d, one->name, word, known);
       return {};
     }
@@ -133,7 +134,7 @@ type checker::dataset_rule(call_site& site, matched& m) {
     const axis first = is_tensor(have) && !have.axes.empty() ? have.axes[0] : axis{};
     want.axes.insert(want.axes.begin(), first);
     report_misfit(fits(have, want), have, want, one->where, "E0403",
-                  fmt::format("the rows of `{}`", word));
+                  fmt::format("what `{}` takes", word));
     if (rows && !have.axes.empty() && !(rows->size == first.size)) {
       auto& d = report("E0415", one->where,
                        fmt::format("`{}` has {} rows, and the field before {}", word,

@@ -105,7 +105,7 @@ type checker::affine_norm(const builtin& what, matched& m) {
     const auto want = tensor_of(over, x.what.element);
     const auto fit = fits(plain(extra.what), want);
     if (fit == misfit::none) continue;
-    report_misfit(fit, extra.what, want, extra.where, "E0403", "the gain and bias");
+    report_misfit(fit, extra.what, want, extra.where, "E0403", "a gain or bias");
     return {};
   }
   auto out = x.what;

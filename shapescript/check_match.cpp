@@ -10,7 +10,9 @@
 namespace shapescript {
 
 matched checker::match(const std::vector<parameter_slot>& slots, call_site& site, bool free_names,
-                       const std::string& callee) {
+                       const std::string& callee, const function_info* f) {
+  // A method's `self` is no slot.
+  const size_t bound = f != nullptr ? f->parameters.size() - slots.size() : 0;
   matched m;
   m.slots.resize(slots.size(), nullptr);
   size_t next = 0;
@@ -37,6 +39,7 @@ matched checker::match(const std::vector<parameter_slot>& slots, call_site& site
                                          [](const parameter_slot& x) { return !x.by_name; });
         auto& d = report("E0601", one.where, fmt::format("too many arguments for `{}`", callee),
                          fmt::format("it takes {} by position", takes));
+        if (f != nullptr) explain_function(d, *f, bound);
         habit_of_argument(d, one, slots);
       }
       continue;
@@ -56,6 +59,10 @@ matched checker::match(const std::vector<parameter_slot>& slots, call_site& site
         if (!x.variadic) known.push_back(x.name);
       auto& d = report("E0602", one.name, fmt::format("`{}` has no parameter `{}`", callee, word),
                        "no such parameter");
+      if (f != nullptr)
+        explain_function(d, *f, bound);
+      else if (!known.empty())
+        d.notes.push_back(fmt::format("`{}` takes {}", callee, list_names(known)));
       if (!habit_of_argument(d, one, slots)) suggest(d, one.name, word, known);
       continue;
     }
@@ -68,12 +75,12 @@ matched checker::match(const std::vector<parameter_slot>& slots, call_site& site
     }
     filled = &one;
   }
-  if (m.ok) m.ok = nothing_missing(slots, m, site, callee);
+  if (m.ok) m.ok = nothing_missing(slots, m, site, callee, f);
   return m;
 }
 
 bool checker::nothing_missing(const std::vector<parameter_slot>& slots, const matched& m,
-                              call_site& site, const std::string& callee) {
+                              call_site& site, const std::string& callee, const function_info* f) {
   for (size_t i = 0; i < slots.size(); ++i) {
     if (m.slots[i] != nullptr || slots[i].optional || slots[i].variadic) continue;
     // An argument that is not known may be what is missing.
@@ -81,9 +88,12 @@ bool checker::nothing_missing(const std::vector<parameter_slot>& slots, const ma
       return one.name == span{} && is_poison(type_of(one));
     };
     if (std::any_of(site.arguments.begin(), site.arguments.end(), unknown)) return false;
-    report("E0603", site.callee, fmt::format("`{}` needs `{}`", callee, slots[i].name),
-           slots[i].by_name ? fmt::format("`{}=` is missing", slots[i].name)
-                            : "an argument is missing");
+    auto& d = report("E0603", site.callee, fmt::format("`{}` needs `{}`", callee, slots[i].name),
+                     slots[i].by_name ? fmt::format("`{}=` is missing", slots[i].name)
+                                      : "an argument is missing");
+    if (f == nullptr || f->module != module_) return false;
+    const auto& one = f->parameters[f->parameters.size() - slots.size() + i];
+    mark(d, one.where, fmt::format("`{}` is declared `{}`", one.name, show(one.what)));
     return false;
   }
   return true;

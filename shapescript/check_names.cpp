@@ -102,7 +102,8 @@ type checker::unknown_name(const expr& node) {
   const auto known = names_for(name_is_);
   auto& d = report("E0201", node.name, fmt::format("unknown name `{}`", word),
                    "nothing here has this name");
-  if (!habit_of_name(d, node.name)) suggest(d, node.name, word, known);
+  if (!explain_unknown(d, node.name) && !habit_of_name(d, node.name))
+    suggest(d, node.name, word, known);
   return {};
 }
 

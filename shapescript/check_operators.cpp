@@ -214,8 +214,7 @@ std::optional<std::vector<axis>> checker::align(const type& x, const type& y, sp
                                   show(shorter[how.nameless->second]),
                                   show(longer[how.nameless->first])));
   explain_sizes(d, x.axes, y.axes);
-  d.help.push_back("for all pairs, write an `einsum`; for the same axis under two names, "
-                   "`rearrange` one of them");
+  explain_strangers(d, longer, shorter);
   return std::nullopt;
 }
 
@@ -227,9 +226,13 @@ type checker::elementwise(token_kind operation, const type& first, const type& s
   const auto element = axes ? common_element(x, y, right) : std::nullopt;
   if (!element) {
     span left{where.begin, std::max(where.begin, operation_at.begin)};
-    while (left.end > left.begin && text({left.end - 1, left.end}) == " ") --left.end;
-    origin(last_report(), left);
-    origin(last_report(), right);
+    const auto blank = [this](uint32_t at) {
+      return std::string_view{" \n\r("}.find(text({at, at + 1})) != std::string_view::npos;
+    };
+    while (left.end > left.begin && blank(left.end - 1)) --left.end;
+    while (left.begin < left.end && blank(left.begin)) ++left.begin;
+    mark_operand(last_report(), left, first);
+    mark_operand(last_report(), right, second);
     return {};
   }
   auto out = tensor_of(*axes, *element);

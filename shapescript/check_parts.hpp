@@ -126,8 +126,24 @@ enum class name_place : uint8_t { value, called, indexed };
 /// What the symbols of a called function are at the call.
 using symbol_map = std::map<symbol, axis>;
 
+/// A variable or field: its name, its type, and that as written.
+struct declared_place {
+  uint32_t module;
+  span where;
+  type what;
+  std::vector<axis> rows; ///< of a field of a batch of records
+  type_id written;
+};
+
+inline constexpr size_t no_part = SIZE_MAX;
+
+/// Notes which argument fixed the sizes of a called function that became known by it.
+void note_fixed(call_site& site, const symbol_map& map, span where);
+
 /// What an axis is called by its size as it is written: `3*D` for `3 * lib.D`.
 std::string axis_name(std::string_view written);
+/// `a`, `b` and `c`, with their quotes.
+std::string list_names(const std::vector<std::string_view>& names);
 
 enum class misfit : uint8_t { none, kind, shape, element, known, bound };
 

@@ -360,10 +360,12 @@ type checker::call_pattern(const builtin& what, call_site& site) {
     return {};
   }
   type out;
+  const auto before = out_.size();
   if (ok && check_given(what, state, call))
     out = what.name == "einsum" ? einsum(state, call, operands)
                                 : rearranged(what, state, call, operands[0]);
   if (is_poison(out)) define_rest(call);
+  if (is_poison(out) && out_.size() > before) mark_operands(out_[before], site);
   return out;
 }
 

@@ -134,8 +134,11 @@ void checker::report_device_in_host() {
       auto& d = report("E1804", p.where,
                        fmt::format("`{}` takes a dataset, but does no controller work", name),
                        fmt::format("`{}`", show(p.what)));
-      d.notes.push_back("datasets live in the controller; a device function takes a batch, as in "
-                        "`batch: [b] Digit`");
+      const auto& record = records_[p.what.declaration];
+      d.notes.push_back(
+        fmt::format("datasets live in the controller; a device function takes a batch, as in "
+                    "`batch: [b] {}`",
+                    modules_[record.module]->text.text(record.decl->name)));
       break;
     }
   }

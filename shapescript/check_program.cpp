@@ -312,8 +312,9 @@ void checker::resolve_dims() {
           auto& d = report("E0303", dims_[lowest].decl->name,
                            fmt::format("`{}` is defined by itself", text(dims_[lowest].decl->name)),
                            "its size depends on itself");
-          if (index != lowest && dims_[index].module == module_)
-            mark(d, dims_[index].decl->name, "by way of this one");
+          for (auto i = begin; i != open.end(); ++i)
+            if (states[*i] == state::open && *i != lowest && dims_[*i].module == module_)
+              mark(d, dims_[*i].decl->name, "by way of this one");
           states[index] = state::done;
           break;
         }

@@ -211,12 +211,12 @@ void checker::check_return(const stmt& node) {
     for (size_t i = 0; i < value.parts.size(); ++i) {
       const auto one = values.size() > 1 ? t().at(node.values[i]).where : where;
       const auto fit = fits(value.parts[i], f.result.parts[i]);
-      report_misfit(fit, value.parts[i], f.result.parts[i], one, "E0404", name);
+      mark_result(report_misfit(fit, value.parts[i], f.result.parts[i], one, "E0404", name), i);
       if (fit != misfit::none) return; // the others most likely for the same reason
     }
     return;
   }
-  report_misfit(fits(value, f.result), value, f.result, where, "E0404", name);
+  mark_result(report_misfit(fits(value, f.result), value, f.result, where, "E0404", name));
 }
 
 // -- assignment ----------------------------------------------------------------

@@ -101,7 +101,9 @@ type checker::gradient_rule(const builtin& what, call_site& site, matched& m) {
       fmt::format("`{}` is differentiated, but returns {}", text(function.where), quote(value)),
       fmt::format("returns {}", quote(value)));
     if (f.module == module_ && !f.decl->results.empty())
-      mark(d, t().at(f.decl->results.front()).where, "declared here");
+      mark(d,
+           {t().at(f.decl->results.front()).where.begin, t().at(f.decl->results.back()).where.end},
+           "declared here");
     d.notes.push_back("a gradient is of one number: the function returns `[]` or `[] NonNeg`");
     return {};
   }
@@ -195,8 +197,14 @@ type checker::scan_rule(call_site& site, matched& m) {
   const auto& carried = is(out, base_type::tuple) && out.parts.size() == 2 ? out.parts[0] : out;
   const auto fit = fits(plain(carried), inner.arguments[0].what);
   if (fit != misfit::none) {
-    report_misfit(fit, carried, inner.arguments[0].what, m.slots[0]->where, "E0403",
-                  "what is carried along");
+    auto* d = report_misfit(fit, carried, inner.arguments[0].what, m.slots[0]->where, "E0403",
+                            "what is carried along");
+    mark_operand(*d, init.where, inner.arguments[0].what);
+    const auto index = m.slots[0]->what.declaration;
+    if (index == no_index || functions_[index].module != module_) return {};
+    const auto& decl = *functions_[index].decl;
+    if (!decl.results.empty())
+      mark(*d, t().at(decl.results.front()).where, fmt::format("`{}` gives this", text(decl.name)));
     return {};
   }
   if (is(out, base_type::tuple) && out.parts.size() == 2 && is_tensor(out.parts[1]))

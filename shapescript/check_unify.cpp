@@ -52,7 +52,8 @@ bool checker::unify(const type& want, const type& have, symbol_map& map) {
 
 // What the arguments say about the axes of the function: first those that are one axis alone, so
 // that the order of the parameters does not matter.
-void checker::unify_all(const function_info& f, size_t bound, matched& m, symbol_map& map) {
+void checker::unify_all(const function_info& f, size_t bound, matched& m, symbol_map& map,
+                        call_site& site) {
   const auto each = [&](bool alone) {
     for (size_t i = 0; i < m.slots.size(); ++i) {
       if (m.slots[i] == nullptr) continue;
@@ -66,6 +67,7 @@ void checker::unify_all(const function_info& f, size_t bound, matched& m, symbol
         have.axes.erase(have.axes.begin() + static_cast<std::ptrdiff_t>(k));
       }
       unify(want, have, map);
+      note_fixed(site, map, m.slots[i]->where);
     }
   };
   each(true);

@@ -32,7 +32,6 @@ private:
   diagnostic& deliver(diagnostic d);
   diagnostic& report(const char* code, span where, std::string message, std::string label = {});
   void mark(diagnostic& d, span where, std::string text);
-  void origin(diagnostic& d, span where);
   diagnostic& last_report();
   void points_to(const diagnostic& d, span declaration);
   /// The reports without those that only follow from others (check_consequences.cpp).
@@ -77,6 +76,22 @@ private:
     return prose ? seen : "`" + seen + "`";
   }
   std::pair<std::string, std::string> show_both(const type& x, const type& y) const;
+
+  // -- where things come from (check_origins.cpp) ------------------------------
+  std::optional<declared_place> declared_at(span where) const;
+  bool origin(diagnostic& d, span where);
+  void mark_operand(diagnostic& d, span where, const type& what);
+  void mark_operands(diagnostic& d, const call_site& site);
+  void explain_function(diagnostic& d, const function_info& f, size_t first);
+  void mark_result(diagnostic* d, size_t part = no_part);
+  void explain_members(diagnostic& d, const type& of);
+  bool explain_unknown(diagnostic& d, span where);
+  void explain_strangers(diagnostic& d, const std::vector<axis>& x, const std::vector<axis>& y);
+  type wanted_type(const type& declared, const symbol_map& map, const call_site& site,
+                   span where) const;
+  span size_of_callee(const call_site& site, symbol size) const;
+  void mark_fixed(diagnostic& d, const function_info& f, const type& declared,
+                  const symbol_map& map, const call_site& site, span given);
 
   // -- what is recorded (check_record.cpp) -------------------------------------
   uint32_t new_name(name_kind kind, std::string_view name, span declared, const type& what = {},
@@ -134,8 +149,8 @@ private:
   misfit fits(const type& have, const type& want) const;
   misfit fits_tensor(const type& have, const type& want) const;
   bool same(const type& x, const type& y) const;
-  void report_misfit(misfit what, const type& have, const type& want, span where,
-                     const char* shape_code, const std::string& wanted_by);
+  diagnostic* report_misfit(misfit what, const type& have, const type& want, span where,
+                            const char* shape_code, const std::string& wanted_by);
   type replace(const type& what, const symbol_map& map) const;
   std::string replace_names(const axis& one, const symbol_map& map) const;
 
@@ -274,14 +289,15 @@ private:
   type bind_result(const function_info& f, symbol_map& map, call_site& site,
                    const std::vector<call_argument*>& extra);
   bool bind_argument(const function_info& f, const parameter_info& parameter, call_argument& given,
-                     symbol_map& map);
+                     symbol_map& map, call_site& site);
   bool unify(const type& want, const type& have, symbol_map& map);
-  void unify_all(const function_info& f, size_t bound, matched& m, symbol_map& map);
+  void unify_all(const function_info& f, size_t bound, matched& m, symbol_map& map,
+                 call_site& site);
   void note_calls(uint32_t callee, const symbol_map& map, const call_site& site, bool sound);
   matched match(const std::vector<parameter_slot>& slots, call_site& site, bool free_names,
-                const std::string& callee);
+                const std::string& callee, const function_info* f = nullptr);
   bool nothing_missing(const std::vector<parameter_slot>& slots, const matched& m, call_site& site,
-                       const std::string& callee);
+                       const std::string& callee, const function_info* f);
   type& type_of(call_argument& one);
 
   // -- mut (check_mut.cpp) ----------------------------------------------------

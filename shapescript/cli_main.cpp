@@ -54,8 +54,13 @@ int check_file(const std::string& path, const check_options& options, bool& said
       fmt::print(stderr, "\n");
     fmt::print(stderr, "{}", render_text(result.diagnostics, *text, color));
   }
-  const bool refused =
-    result.has_errors() || (options.deny_warnings && !result.diagnostics.empty());
+  const bool denied = options.deny_warnings && !result.has_errors() && !result.diagnostics.empty();
+  if (denied && options.format == "text") {
+    const auto count = result.diagnostics.size();
+    fmt::print(stderr, "error: {} refused: --deny-warnings allows no warning, and there {} {}\n",
+               path, count == 1 ? "is" : "are", count);
+  }
+  const bool refused = result.has_errors() || denied;
   return refused ? exit_refused : exit_ok;
 }
 

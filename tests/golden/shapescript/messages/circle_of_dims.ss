@@ -1,0 +1,6 @@
+dim A = B
+dim B = C
+dim C = A
+
+# says: `A` is defined by itself
+# says: by way of this one
