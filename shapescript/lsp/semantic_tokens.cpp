@@ -97,8 +97,8 @@ bool is_variable(name_kind what) {
 class painter {
 public:
   explicit painter(const view& of) : of_(of), tokens_(of.file().program.tokens) {
-    for (const auto& one : of.program().functions) begins_.push_back(one.where.begin);
-    std::sort(begins_.begin(), begins_.end());
+    for (const auto& one : tokens_)
+      if (one.kind == token_kind::kw_fn) begins_.push_back(one.where.begin);
     for (const auto& one : of.all().names)
       if (one.module == 0 && is_variable(one.kind)) variables_[one.name].push_back(&one);
   }
@@ -195,7 +195,7 @@ private:
 
   const view& of_;
   const std::vector<token>& tokens_;
-  std::vector<uint32_t> begins_; // of functions
+  std::vector<uint32_t> begins_; // of functions, also of those that can't be read
   std::map<std::string_view, std::vector<const name_info*>> variables_;
   std::vector<size_t> open_; // brackets
 };

@@ -129,6 +129,7 @@ private:
       has_parameters_ = true;
       return push(holds::parameters, i, wanted::parameter);
     }
+    if (now_ == wanted::layer) return push(holds::group, i, wanted::size);
     if (is_type_place(now_)) {
       const bool casts = now_ == wanted::cast;
       push(holds::types, i, wanted::type);

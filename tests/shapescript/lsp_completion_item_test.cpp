@@ -128,6 +128,14 @@ std::vector<span> words_of(const source& text) {
   return out;
 }
 
+// The names of arguments that the language itself knows.
+std::set<std::string_view> argument_names() {
+  std::set<std::string_view> out{"seed"};
+  for (const auto name : builtin_names())
+    for (const auto& one : slots_of(*find_builtin(name))) out.insert(one.name);
+  return out;
+}
+
 // Whether nobody could know the word before it is written: a new name, one of Python's, one that
 // the call chooses.
 bool is_new(const typed_tree& program, const source& text, span where) {
@@ -136,7 +144,14 @@ bool is_new(const typed_tree& program, const source& text, span where) {
   const auto* use = program.use_at(0, where.begin);
   if (use == nullptr || !(use->where == where)) {
     const bool inner = where.begin > 0 && text.text().substr(where.begin - 1, 1) == ".";
-    return inner || line.find("log(\"") != line.npos || line.find("expand(") != line.npos;
+    for (const auto& [name, what] : program.modules[0]->names)
+      if (what.kind == entity::python && line.find(std::string{name} + ".") != line.npos)
+        return true;
+    static const auto known = argument_names();
+    const bool named = text.text().substr(where.end, 1) == "=";
+    const bool chosen = line.find("log(\"") != line.npos || line.find("expand(") != line.npos
+                        || !known.contains(text.text(where));
+    return inner || (named && chosen);
   }
   const auto all = program.uses_of(use->name);
   const auto first = std::min_element(all.begin(), all.end(), [](const auto& x, const auto& y) {

@@ -67,6 +67,7 @@ TEST(lsp_completion, a_type_in_brackets_stands_where_it_is_of) {
             (words{"Lin", "Mlp", "BatchNorm", "C", "D"}))
     << "a number of layers may come first; no model is its own layer (E0805)";
   EXPECT_EQ(labels(program + "model N:\n    layer q: 3 * ^"), (words{"Lin", "Mlp", "BatchNorm"}));
+  EXPECT_EQ(labels(program + "model N:\n    layer q: (^"), (words{"C", "D"})) << "a size";
 }
 
 TEST(lsp_completion, in_brackets_of_a_type_stand_axes_and_dims) {

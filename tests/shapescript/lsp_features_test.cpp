@@ -286,6 +286,87 @@ TEST(lsp_features, an_axis_has_a_colour_of_its_own) {
   EXPECT_EQ(kind_of("", "loss("), "function");
 }
 
+namespace {
+
+// The kind of each token of a text, in order, as `TEXT:KIND`.
+std::vector<std::string> kinds(client& c) {
+  const auto legend = lsp::semantic_legend().at("tokenTypes").as_array();
+  const auto data = c.request("textDocument/semanticTokens/full", c.whole()).at("data").as_array();
+  const lsp::document document{c.text};
+  lsp::place at;
+  std::vector<std::string> out;
+  for (size_t i = 0; i < data.size(); i += 5) {
+    const auto number = [&](size_t k) { return data[i + k].to_number<uint32_t>(); };
+    at = number(0) > 0 ? lsp::place{at.line + number(0), number(1)}
+                       : lsp::place{at.line, at.column + number(1)};
+    const auto begin = document.offset_of(at, lsp::encoding::utf16);
+    out.push_back(c.text.substr(begin, number(2)) + ":"
+                  + std::string{legend.at(number(3)).as_string()});
+  }
+  return out;
+}
+
+bool has(const std::vector<std::string>& all, std::string_view one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+} // namespace
+
+TEST(lsp_features, words_of_devices_and_models_have_colours_of_their_own) {
+  client c;
+  c.open("devices cuda[0 1]\n    shard params\n    split H\n\nimport python os\n\ndim H = 2\n\n"
+         "model M:\n    param w: [H] NonNeg = zeros()\n    buffer s: [] = zeros()\n"
+         "    layer bn: BatchNorm[H]\n\nextern fn e(x: [b H]) -> [b H] = \"os.e\"\n");
+  const auto all = kinds(c);
+  for (const auto* one :
+       {"devices:keyword", "cuda:device",    "shard:modifier", "params:modifier", "split:modifier",
+        "H:enumMember",    "import:keyword", "python:keyword", "os:namespace",    "dim:keyword",
+        "model:keyword",   "M:class",        "param:keyword",  "w:property",      "NonNeg:type",
+        "zeros:function",  "buffer:keyword", "layer:keyword",  "BatchNorm:class", "extern:keyword",
+        "fn:keyword",      "x:parameter",    "b:axis"})
+    EXPECT_TRUE(has(all, one)) << one;
+}
+
+// Axes stand in types, patterns, indices, masks and named arguments.
+TEST(lsp_features, an_axis_has_its_colour_everywhere) {
+  client c;
+  c.open("fn f(x: [b n d], ids: [m] Index[n]) -> [b m]:\n"
+         "    y = x |> rearrange(b n d -> n b d)\n    z = repeat(x: b n d -> b k n d, k=3)\n"
+         "    w = causal[n n]\n    s = sum(x, over=(n, d)) + sum(pad(x, n=(1, 1)))\n"
+         "    q = stack(ids, ids, new=p)\n    r = y[n=0] as [b d]\n"
+         "    return einsum(x, x: b n d, b m d -> b m)\n");
+  for (const auto& one : kinds(c)) {
+    const auto name = one.substr(0, one.find(':'));
+    if (std::string_view{"bndmkp"}.find(name) != std::string_view::npos && name.size() == 1)
+      EXPECT_EQ(one, name + ":axis");
+  }
+  const auto all = kinds(c);
+  EXPECT_EQ(std::count(all.begin(), all.end(), "n:axis"), 12);
+  EXPECT_EQ(std::count(all.begin(), all.end(), "k:axis"), 2);
+}
+
+TEST(lsp_features, names_keep_their_colours_in_a_line_that_cannot_be_read) {
+  client c;
+  c.open("dim D = 4\n\nmodel M:\n    param w: [D D] = zeros()\n\n"
+         "fn f(m: M, x: [n D]) -> [n D]:\n    y = relu(x)\n    return f(m, y @ m.w + softmax(x,\n\n"
+         "fn g(x: [k D] y: [k]) -> [k]:\n    return y\n");
+  const auto all = kinds(c);
+  const auto count = [&](std::string_view one) { return std::count(all.begin(), all.end(), one); };
+  EXPECT_EQ(count("m:parameter"), 3);
+  EXPECT_EQ(count("y:variable"), 2);
+  EXPECT_EQ(count("f:function"), 2);
+  EXPECT_EQ(count("w:property"), 2);
+  EXPECT_EQ(count("softmax:function"), 1);
+  EXPECT_EQ(count("k:axis"), 3) << "in a header that lacks a comma";
+}
+
+TEST(lsp_features, rename_changes_an_axis_that_a_call_gives_a_size) {
+  client c;
+  c.open("fn f(x: [b d]) -> [b 3 d]:\n    return x |> repeat(b d -> b k d, k=3)\n");
+  EXPECT_EQ(renamed(c, c.at("-> b ", "k d"), "times"),
+            "fn f(x: [b d]) -> [b 3 d]:\n    return x |> repeat(b d -> b times d, times=3)\n");
+}
+
 TEST(lsp_features, blocks_and_comments_fold) {
   client c;
   c.open("# one\n# two\ndim A = 1 # beside\n\nfn f(x: [n]) -> [n]:\n    y = x\n\n    return y\n\n");
