@@ -238,16 +238,18 @@ type checker::topk(matched& m) {
   return out;
 }
 
-// Indices along one axis stand where the others of the value do.
+// Indices along one axis stand where the others of the value do; without it they pick one of each.
 bool checker::picks_in_place(const type& x, size_t place, const call_argument& ids) {
-  const auto& own = ids.what.axes;
+  auto own = ids.what.axes;
+  if (own.size() + 1 == x.axes.size())
+    own.insert(own.begin() + static_cast<std::ptrdiff_t>(place), x.axes[place]);
   bool same = own.size() == x.axes.size();
   for (size_t i = 0; same && i < own.size(); ++i)
     same = i == place || own[i].size == x.axes[i].size;
   if (same) return true;
   auto& d = report("E0413", ids.where,
                    fmt::format("the axes of the index `{}` cannot be aligned with those of `{}`",
-                               show(own), show(x.axes)),
+                               show(ids.what.axes), show(x.axes)),
                    fmt::format("every axis but `{}` is the same in both", show(x.axes[place])));
   explain_sizes(d, x.axes, own);
   return false;

@@ -115,7 +115,14 @@ value lowering::picked(const builtin& what, call_slots& m, const type& known) {
     return out;
   }
   auto ids = register_of(*m.all[1]);
-  if (name == "gather") return as_value(emit(op::gather, {x, ids}, {dim}));
+  if (failed()) return {};
+  if (name == "gather") {
+    const auto& own = dims(ids).sizes();
+    const std::vector<int64_t> to{own.begin(), own.end()};
+    auto line = to; // without the axis, one of each is picked
+    if (line.size() < dims(x).rank()) line.insert(line.begin() + dim, 1);
+    return as_value(reshape(emit(op::gather, {x, reshape(ids, line)}, {dim}), to));
+  }
   if (name == "scatter_add") {
     const auto values = register_of(*m.all[2], lowered_dtype(known.element));
     if (failed()) return {};

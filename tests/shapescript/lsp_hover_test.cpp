@@ -138,7 +138,8 @@ TEST(lsp_hover, of_a_word_of_the_language_tells_what_it_means) {
   EXPECT_EQ(form("^for batch"), "for x in lo..hi:");
   EXPECT_EQ(form("lib.D, ^inf"), "inf");
   EXPECT_EQ(form("Net(^seed=0)"), "Net(seed=?)") << "the argument's name, not the builtin";
-  EXPECT_EQ(shown(c, "main(rows: Dataset[Digit], ^opt"), "opt: AdamW[Net]");
+  EXPECT_EQ(shown(c, "main(rows: Dataset[Digit], ^opt"),
+            "opt: AdamW[Net] | a share on each of the 3 devices");
 }
 
 TEST(lsp_hover, every_word_of_the_language_has_its_sentence) {

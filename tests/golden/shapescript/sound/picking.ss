@@ -10,3 +10,6 @@ fn cells(x: [n d], i: [k d] Index[n], v: [k d]) -> [n d]:
 
 fn taken(x: [b n], i: [b k] Index[n]) -> [b k]:
     return gather(x, i, over=n)
+
+fn one_each(q: [b t A], i: [b t] Index[A]) -> [b t]:
+    return gather(q, i, over=A)
