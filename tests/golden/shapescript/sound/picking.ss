@@ -11,5 +11,5 @@ fn cells(x: [n d], i: [k d] Index[n], v: [k d]) -> [n d]:
 fn taken(x: [b n], i: [b k] Index[n]) -> [b k]:
     return gather(x, i, over=n)
 
-fn one_each(q: [b t A], i: [b t] Index[A]) -> [b t]:
-    return gather(q, i, over=A)
+fn one_each(q: [b t a], i: [b t] Index[a]) -> [b t]:
+    return gather(q, i, over=a)
