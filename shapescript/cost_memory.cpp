@@ -49,7 +49,7 @@ momenta momenta_of(const typed_tree& program, uint32_t model) {
       const auto whole = given.value ? given.value->number() : std::nullopt;
       const auto& written = given.numbers;
       const bool zero = whole == 0 || (written && written->low == 0 && written->high == 0);
-      const bool known = whole || (written && written->low >= 0);
+      const bool known = whole || (written && (zero || written->low > 0));
       out.none = out.none || zero || !known;
       out.some = out.some || !zero;
     }

@@ -77,6 +77,8 @@ TEST(cost_memory, of_sgd_is_its_momentum_where_the_program_gives_one) {
   EXPECT_EQ(with("    o = sgd(m, lr=0.1, momentum=0.0)\n").state_bytes, 0);
   // Nobody says, or both: it is one or the other.
   for (const auto* made : {"", "    o = sgd(m, lr=0.1, momentum=much)\n",
+                           "    c = 0.9\n    if much > 1.0:\n        c = 0.0\n"
+                           "    o = sgd(m, lr=0.1, momentum=c)\n",
                            "    o = sgd(m, lr=0.1)\n    p = sgd(m, lr=0.1, momentum=0.9)\n"}) {
     const auto open = with(made);
     EXPECT_EQ(open.state_bytes, buffer) << made;
