@@ -16,8 +16,10 @@ void checker::device_work(span where, std::string_view what, std::string_view nu
 }
 
 void checker::host_work(span where, std::string_view what) {
-  if (function_ == no_index) return;
-  auto& f = functions_[function_];
+  if (function_ != no_index) host_work(functions_[function_], where, what);
+}
+
+void checker::host_work(function_info& f, span where, std::string_view what) {
   if (!(f.host_site == span{}) && f.host_site.begin <= where.begin) return;
   f.host_site = where;
   f.host_what = what;
@@ -201,6 +203,9 @@ type checker::call_builtin(const builtin& what, call_site& site) {
   for (size_t i = 0; i < slots.size() && what.how != rule::gradient; ++i)
     if (m.slots[i] != nullptr && !slots[i].is_mut && !(m.slots[i]->mut == span{}))
       check_mut({slots[i].name, {}, {}, false, false}, *m.slots[i]);
+  for (auto* one : m.rest)
+    if (what.how != rule::gradient && !(one->mut == span{}))
+      check_mut({"values", {}, {}, false, false}, *one);
   // An `assert` about a tensor is no host work: it is reported for that.
   const bool on_tensor = what.name == "assert" && tensors;
   if (what.at == work::host && !on_tensor) host_work(site.where, fmt::format("`{}`", what.name));

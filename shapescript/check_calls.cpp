@@ -181,15 +181,24 @@ type checker::call_member(const expr& callee, call_site& site) {
 }
 
 type checker::call_python(const expr& callee, const std::string& name, call_site& site) {
-  host_work(site.where, "a call into Python");
+  if (function_ != no_index) functions_[function_].python_calls.push_back(site.where);
   std::vector<type> given;
   for (auto& one : site.arguments) {
     const auto& what = type_of(one);
     if (given.empty() && is_tensor(what)) given.push_back(plain(what));
     if (function_ == no_index || (!is_tensor(what) && !is(what, base_type::record))) continue;
     if (what.axes.empty()) continue;
-    functions_[function_].questions.push_back(
-      {split_question::python, one.where, callee.where, name, what.axes, {}, what.crossed});
+    auto& all = functions_[function_].questions;
+    const auto place = static_cast<uint32_t>(all.size());
+    all.push_back({split_question::python,
+                   one.where,
+                   callee.where,
+                   name,
+                   what.axes,
+                   {},
+                   what.crossed,
+                   site.where});
+    crossed_.push_back(place);
   }
   auto out = scalar_of(base_type::python);
   out.name = name;

@@ -262,6 +262,14 @@ void checker::check_initialiser(const member_info& member, const type& what, spa
     return;
   }
   auto have = tensor_of(want.axes, want.element, what.known);
+  static const std::set<std::string_view> of_matrices{"xavier", "kaiming", "orthogonal", "eye"};
+  const bool fills = what.name == "eye" ? want.axes.size() == 2 : want.axes.size() > 1;
+  if (is_tensor(want) && of_matrices.contains(what.name) && !fills) {
+    report("E0404", where,
+           fmt::format("`{}` fills a matrix, but {} is `{}`", what.name, name, show(want)),
+           what.name == "eye" ? "has two axes" : "needs two axes or more");
+    return;
+  }
   have.value = what.value;
   have.numbers = what.numbers;
   if (what.literal && !is_float(want.element)) have.element = dtype::f32;
@@ -296,7 +304,11 @@ void checker::resolve_function(uint32_t index) {
   if (decl.broken) f.result = {};
   for (auto one = first + f.given.size(); one < symbols_.size(); ++one)
     f.only_in_result.push_back(static_cast<symbol>(one));
-  if (decl.is_extern) check_extern(f);
+  if (decl.is_extern && !check_extern(f)) {
+    // Its calls are not blamed for what is wrong here.
+    for (auto& p : f.parameters) p.what = {};
+    f.result = {};
+  }
   f.resolved = true;
   needs_ = nullptr;
 }
@@ -312,6 +324,14 @@ void checker::resolve_parameters(function_info& f) {
       auto& d = report("E0203", p.name, fmt::format("parameter `{}` is declared twice", out.name),
                        "declared again");
       mark(d, place->second, "first declared here");
+    }
+    const bool behind = i > 0 && decl.parameters[i - 1].initial != expr_id::none;
+    if (behind && p.initial == expr_id::none) {
+      auto& d = report("E0604", p.name,
+                       fmt::format("`{}` has no default, but `{}` before it has one", out.name,
+                                   text(decl.parameters[i - 1].name)),
+                       "could not be given by its place alone");
+      d.help.push_back("put the parameters with defaults last");
     }
     if (p.type != type_id::none) {
       out.what = resolve(p.type, f.scope, true);
@@ -341,7 +361,7 @@ void checker::resolve_parameters(function_info& f) {
            "its first parameter is `self` or `mut self`");
 }
 
-void checker::check_extern(function_info& f) {
+bool checker::check_extern(const function_info& f) {
   const auto quoted = text(f.decl->python);
   const auto path = quoted.size() < 2 ? quoted : quoted.substr(1, quoted.size() - 2);
   if (path.find('.') == path.npos || path.front() == '.' || path.back() == '.')
@@ -367,7 +387,7 @@ void checker::check_extern(function_info& f) {
     mark(d, first_where, fmt::format("this one begins with `{}`", first_name));
     d.notes.push_back("an `extern fn` works on each example alone: all its tensors begin with the "
                       "same axis of examples");
-    return;
+    return false;
   }
   const auto check_result = [&](const type& what, type_id id) {
     if (is_poison(what) || !first) return true;
@@ -380,10 +400,11 @@ void checker::check_extern(function_info& f) {
     return false;
   };
   for (size_t i = 0; i < f.decl->results.size(); ++i) {
-    if (f.decl->tuple_result && i >= f.result.parts.size()) return;
+    if (f.decl->tuple_result && i >= f.result.parts.size()) break;
     const auto& what = f.decl->tuple_result ? f.result.parts[i] : f.result;
-    if (!check_result(what, f.decl->results[i])) return;
+    if (!check_result(what, f.decl->results[i])) return false;
   }
+  return true;
 }
 
 } // namespace shapescript

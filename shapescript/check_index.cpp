@@ -123,11 +123,11 @@ type checker::construct(const expr& node) {
     }
   } else if (word == "zeros" || word == "ones") {
     out.known = word == "ones" ? refinement::pos : refinement::unit;
+  } else if ((word == "arange" || word == "linspace") && axes->size() != 1) {
+    report("E0406", node.where, fmt::format("`{}` has one axis", word),
+           fmt::format("as in `{}[n]`", word));
+    return {};
   } else if (word == "arange") {
-    if (axes->size() != 1) {
-      report("E0406", node.where, "`arange` has one axis", "as in `arange[n]`");
-      return {};
-    }
     out.element = dtype::i64;
     out.known = refinement::index;
     out.bound = axes->front();
@@ -142,6 +142,11 @@ type checker::construct(const expr& node) {
 type checker::index(const expr& node) {
   const auto& base_node = t().at(node.left);
   if (index_name(base_node)) return construct_alone(node);
+  if (node.arguments.empty()) {
+    const auto end = node.where.end;
+    report("E0110", {end - 1, end}, "expected an index, found `]`", "expected an index");
+    return {};
+  }
   if (base_node.kind == expr_kind::name) name_is_ = name_place::indexed;
   const auto base = expression(node.left);
   name_is_ = name_place::value;

@@ -15,8 +15,9 @@ struct checker::trial {
         infos(c.local_infos_), roots(c.roots_.size()), symbols(c.symbols_.size()),
         bindings(c.bindings_.size()), device_roots(c.device_roots_.size()),
         model_uses(c.model_uses_.size()), calls(f.calls.size()), questions(f.questions.size()),
-        needs(f.needs.size()), host_site(f.host_site), device_site(f.device_site),
-        host_what(f.host_what), device_what(f.device_what), device_number(f.device_number) {
+        needs(f.needs.size()), python_calls(f.python_calls.size()), host_site(f.host_site),
+        device_site(f.device_site), host_what(f.host_what), device_what(f.device_what),
+        device_number(f.device_number) {
     ++c.trials_;
   }
 
@@ -36,6 +37,7 @@ struct checker::trial {
     f.calls.resize(calls);
     f.questions.resize(questions);
     f.needs.resize(needs);
+    f.python_calls.resize(python_calls);
     f.host_site = host_site;
     f.device_site = device_site;
     f.host_what = std::move(host_what);
@@ -54,7 +56,7 @@ struct checker::trial {
   std::map<std::string_view, uint32_t> names;
   size_scope scope;
   std::vector<local_info> infos;
-  size_t roots, symbols, bindings, device_roots, model_uses, calls, questions, needs;
+  size_t roots, symbols, bindings, device_roots, model_uses, calls, questions, needs, python_calls;
   span host_site, device_site;
   std::string host_what, device_what, device_number;
 };

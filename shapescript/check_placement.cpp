@@ -6,14 +6,29 @@
 
 namespace shapescript {
 
+namespace {
+
+bool is_dataset(const parameter_info& p) {
+  return is(p.what, base_type::dataset) || is(p.what, base_type::batches);
+}
+
+bool takes_dataset(const function_info& f) {
+  return std::any_of(f.parameters.begin(), f.parameters.end(), is_dataset);
+}
+
+} // namespace
+
 // Which functions run in the controller and which on the workers, and what follows from it.
 void checker::place_functions() {
   report_host_in_device();
+  spread_batches();
+  answer_questions();
   // A function that calls a controller function is one.
   std::vector<std::vector<uint32_t>> callers(functions_.size());
   std::vector<uint32_t> open;
   for (uint32_t i = 0; i < functions_.size(); ++i) {
     auto& f = functions_[i];
+    host_work_of_python(f);
     for (const auto& edge : f.calls) callers[edge.callee].push_back(i);
     if (!(f.host_site == span{})) {
       f.host = true;
@@ -31,8 +46,11 @@ void checker::place_functions() {
   settle_late_reports();
   report_device_in_host();
   report_recursion();
-  spread_batches();
-  answer_questions();
+}
+
+// Calls into Python make a controller function, but for those that were reported.
+void checker::host_work_of_python(function_info& f) {
+  for (const auto call : f.python_calls) host_work(f, call, "a call into Python");
 }
 
 void checker::report_host_in_device() {
@@ -43,7 +61,7 @@ void checker::report_host_in_device() {
   for (const auto& root : device_roots_) {
     if (on_device[root.function]) continue;
     on_device[root.function] = true;
-    because[root.function] = root;
+    because[root.function] = {root.function, root.where, root.module};
     open.push_back(root.function);
   }
   while (!open.empty()) {
@@ -59,6 +77,7 @@ void checker::report_host_in_device() {
   for (uint32_t i = 0; i < functions_.size(); ++i) {
     auto& f = functions_[i];
     if (!on_device[i]) continue;
+    host_work_of_python(f);
     module_ = f.module;
     // In an imported file, where the program's own functions lead to it.
     auto way = because[i];
@@ -80,7 +99,10 @@ void checker::report_host_in_device() {
       d.help.push_back("return the value, and do this in the function that calls for it");
     }
     // It was reported: its callers are what they are without it.
+    for (auto& one : f.questions)
+      one.said |= one.kind == split_question::python && one.call == f.host_site;
     f.host_site = {};
+    f.python_calls.clear();
   }
 }
 
@@ -108,6 +130,20 @@ void checker::settle_late_reports() {
   }
 }
 
+// Whether a function passes a dataset to another that is reported for taking it.
+bool checker::dataset_goes_on(const function_info& f) const {
+  const auto takes = [&](uint32_t callee) {
+    const auto& g = functions_[callee];
+    return &g != &f && !g.host && !g.decl->is_extern && takes_dataset(g);
+  };
+  const auto index = static_cast<uint32_t>(&f - functions_.data());
+  return std::any_of(f.calls.begin(), f.calls.end(),
+                     [&](const call_edge& one) { return takes(one.callee); })
+         || std::any_of(device_roots_.begin(), device_roots_.end(), [&](const device_root& one) {
+              return one.caller == index && takes(one.function);
+            });
+}
+
 void checker::report_device_in_host() {
   for (auto& f : functions_) {
     module_ = f.module;
@@ -128,9 +164,14 @@ void checker::report_device_in_host() {
                                      f.device_number));
       d.help.push_back("move the device work into a function of its own, and call it here");
     }
-    if (f.host || f.has_errors || f.decl->is_extern || f.decl->broken) continue;
+    const bool reported =
+      dataset_goes_on(f)
+      || std::any_of(f.questions.begin(), f.questions.end(), [](const split_question& one) {
+           return one.said && one.kind == split_question::python;
+         });
+    if (f.host || f.has_errors || reported || f.decl->is_extern || f.decl->broken) continue;
     for (const auto& p : f.parameters) {
-      if (!is(p.what, base_type::dataset) && !is(p.what, base_type::batches)) continue;
+      if (!is_dataset(p)) continue;
       auto& d = report("E1804", p.where,
                        fmt::format("`{}` takes a dataset, but does no controller work", name),
                        fmt::format("`{}`", show(p.what)));
@@ -299,15 +340,18 @@ void checker::answer_crossing(const split_question& question, const axis& over) 
 
 void checker::answer_questions() {
   if (devices_ < 2) return;
-  for (const auto& f : functions_) {
+  for (auto& f : functions_) {
     module_ = f.module;
-    // What is made of a value that was reported is not reported again.
-    std::vector<bool> said(f.questions.size(), false);
-    for (size_t i = 0; i < f.questions.size(); ++i) {
-      const auto& question = f.questions[i];
-      for (const auto before : question.after) said[i] = said[i] || said[before];
+    std::vector<span> calls_said;
+    const auto said = [&](span call) {
+      return std::find(calls_said.begin(), calls_said.end(), call) != calls_said.end();
+    };
+    for (auto& question : f.questions) {
+      // What is made of a value that was reported is not reported again, nor is the same call.
+      for (const auto before : question.after) question.said |= f.questions[before].said;
+      question.said |= said(question.call);
       for (const auto& one : question.axes) {
-        if (said[i]) break;
+        if (question.said) break;
         const bool batch = of_batches(one.size);
         const bool split = split_dims_.contains(one.name);
         const bool python = question.kind == split_question::python;
@@ -321,9 +365,12 @@ void checker::answer_questions() {
         } else {
           answer_crossing(question, one);
         }
-        said[i] = true;
+        question.said = true;
       }
+      if (question.said && question.kind == split_question::python)
+        calls_said.push_back(question.call);
     }
+    std::erase_if(f.python_calls, said);
   }
 }
 

@@ -227,7 +227,13 @@ void checker::run_assign(const stmt& node) {
   std::vector<std::vector<place>> places;
   for (const auto id : node.values) {
     if (typed) wanted_ = text(t().at(node.type).where);
+    const auto wanted = wanted_;
     values.push_back(expression(id));
+    // An attribute of a Python file.
+    if (is(values.back(), base_type::python)) {
+      report_python(t().at(id), values.back(), wanted);
+      values.back() = {};
+    }
     places.push_back(is_reference(values.back()) ? places_of(id) : std::vector<place>{});
   }
   const span where{t().at(node.values.front()).where.begin, t().at(node.values.back()).where.end};

@@ -26,7 +26,7 @@ type checker::training_rule(const builtin& what, call_site& site, matched& m) {
       const auto& f = m.slots[0]->what;
       if (!need(*m.slots[0], is(f, base_type::function), "E0509", "a function")) return {};
       if (what.name == "checkpoint" && f.declaration != no_index)
-        device_roots_.push_back({f.declaration, m.slots[0]->where, module_});
+        device_roots_.push_back({f.declaration, m.slots[0]->where, module_, function_});
       return f;
     }
     case rule::scan:
@@ -73,7 +73,8 @@ type checker::training_rule(const builtin& what, call_site& site, matched& m) {
 uint32_t checker::function_argument(call_argument& one) {
   const auto& f = type_of(one);
   if (!need(one, is(f, base_type::function), "E0509", "the name of a function")) return no_index;
-  if (f.declaration != no_index) device_roots_.push_back({f.declaration, one.where, module_});
+  if (f.declaration != no_index)
+    device_roots_.push_back({f.declaration, one.where, module_, function_});
   return f.declaration;
 }
 

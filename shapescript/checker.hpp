@@ -166,7 +166,7 @@ private:
   void need_fixed(const std::string& name, const model_info& owner, size_t first);
   void resolve_function(uint32_t index);
   void resolve_parameters(function_info& f);
-  void check_extern(function_info& f);
+  bool check_extern(const function_info& f);
 
   // -- sizes that are known where they are used (check_needs.cpp) ---------------
   std::optional<size_form> divided(const size_form& x, const size_form& y, span where,
@@ -244,6 +244,7 @@ private:
   type name(const expr& node);
   type function_value(uint32_t index) const;
   type unknown_name(const expr& node);
+  bool without_start(const expr& node);
   std::vector<std::string_view> names_for(name_place use) const;
 
   // -- operators (check_operators.cpp) -----------------------------------------
@@ -394,6 +395,8 @@ private:
   uint32_t record_argument(call_argument& one);
   void device_work(span where, std::string_view what, std::string_view number = {});
   void host_work(span where, std::string_view what);
+  static void host_work(function_info& f, span where, std::string_view what);
+  static void host_work_of_python(function_info& f);
   void crossing(span where, std::string_view operation, const axis& over, std::string label = {});
 
   // -- what is known of values (check_known.cpp) -------------------------------
@@ -428,6 +431,7 @@ private:
   void place_functions();
   void report_host_in_device();
   void report_device_in_host();
+  bool dataset_goes_on(const function_info& f) const;
   void report_recursion();
   void spread_batches();
   bool of_batches(const size_form& size) const;

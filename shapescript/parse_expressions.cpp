@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "shapescript/builtins.hpp"
+
 namespace shapescript {
 
 namespace {
@@ -350,7 +352,11 @@ expr_id parser::index(expr_id base) {
     else if (peek() != token_kind::close_bracket)
       expect(token_kind::comma, "`,`, an operator or `]`");
   }
-  if (!failed_ && node.arguments.empty()) unexpected("an index");
+  const auto& indexed = out_.program.at(base);
+  // `zeros[]` has no axes, as the type `[]`.
+  const bool makes =
+    indexed.kind == expr_kind::name && find_builtin(text_.text(indexed.name)) != nullptr;
+  if (!failed_ && node.arguments.empty() && !makes) unexpected("an index");
   accept(token_kind::close_bracket);
   node.where = {out_.program.at(base).where.begin, previous().end};
   return keep(std::move(node));

@@ -112,6 +112,8 @@ struct split_question {
   std::vector<axis> axes; ///< the value's, or the one that is crossed
   std::string label = {};
   std::vector<uint32_t> after = {}; ///< questions before it about what it is given
+  span call = {};                   ///< of Python
+  bool said = false;                ///< reported, or it follows from what was
 };
 
 struct function_info {
@@ -130,7 +132,8 @@ struct function_info {
   std::vector<call_edge> calls;
   std::vector<size_need> needs; ///< of its symbols
   std::vector<split_question> questions;
-  span host_site; ///< the first host work straight in it, empty if none
+  std::vector<span> python_calls; ///< straight in it, without those that were reported
+  span host_site;                 ///< the first host work straight in it, empty if none
   std::string host_what;
   span device_site; ///< the first device work
   std::string device_what;
