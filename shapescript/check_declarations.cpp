@@ -262,12 +262,9 @@ void checker::check_initialiser(const member_info& member, const type& what, spa
     return;
   }
   auto have = tensor_of(want.axes, want.element, what.known);
-  static const std::set<std::string_view> of_matrices{"xavier", "kaiming", "orthogonal", "eye"};
-  const bool fills = what.name == "eye" ? want.axes.size() == 2 : want.axes.size() > 1;
-  if (is_tensor(want) && of_matrices.contains(what.name) && !fills) {
-    report("E0404", where,
-           fmt::format("`{}` fills a matrix, but {} is `{}`", what.name, name, show(want)),
-           what.name == "eye" ? "has two axes" : "needs two axes or more");
+  if (what.name == "eye" && is_tensor(want) && want.axes.size() != 2) {
+    report("E0404", where, fmt::format("`eye` fills a matrix, but {} is `{}`", name, show(want)),
+           "needs two axes");
     return;
   }
   have.value = what.value;
@@ -325,7 +322,8 @@ void checker::resolve_parameters(function_info& f) {
                        "declared again");
       mark(d, place->second, "first declared here");
     }
-    const bool behind = i > 0 && decl.parameters[i - 1].initial != expr_id::none;
+    const bool by_place = f.owner == no_index && text(decl.name) == "main";
+    const bool behind = by_place && i > 0 && decl.parameters[i - 1].initial != expr_id::none;
     if (behind && p.initial == expr_id::none) {
       auto& d = report("E0604", p.name,
                        fmt::format("`{}` has no default, but `{}` before it has one", out.name,
