@@ -16,10 +16,8 @@ void checker::device_work(span where, std::string_view what, std::string_view nu
 }
 
 void checker::host_work(span where, std::string_view what) {
-  if (function_ != no_index) host_work(functions_[function_], where, what);
-}
-
-void checker::host_work(function_info& f, span where, std::string_view what) {
+  if (function_ == no_index) return;
+  auto& f = functions_[function_];
   if (!(f.host_site == span{}) && f.host_site.begin <= where.begin) return;
   f.host_site = where;
   f.host_what = what;
@@ -196,16 +194,14 @@ type checker::call_builtin(const builtin& what, call_site& site) {
       place < slots.size() && (slots[place].axes || (what.how == rule::transpose && place > 0));
     if (names_axes) continue;
     ok &= !is_poison(type_of(one));
+    // What is differentiated takes the rest of the arguments, and may change them.
+    const auto name = place < slots.size() ? slots[place].name : "values";
+    const bool changes =
+      what.how == rule::gradient || (place < slots.size() && slots[place].is_mut);
+    if (m.ok && !changes) check_mut({name, {}, {}, false, false}, one);
     tensors |= is_tensor(type_of(one)) || is(one.what, base_type::model)
                || is(one.what, base_type::gradient);
   }
-  // What is differentiated takes the rest of the arguments, and may change them.
-  for (size_t i = 0; i < slots.size() && what.how != rule::gradient; ++i)
-    if (m.slots[i] != nullptr && !slots[i].is_mut && !(m.slots[i]->mut == span{}))
-      check_mut({slots[i].name, {}, {}, false, false}, *m.slots[i]);
-  for (auto* one : m.rest)
-    if (what.how != rule::gradient && !(one->mut == span{}))
-      check_mut({"values", {}, {}, false, false}, *one);
   // An `assert` about a tensor is no host work: it is reported for that.
   const bool on_tensor = what.name == "assert" && tensors;
   if (what.at == work::host && !on_tensor) host_work(site.where, fmt::format("`{}`", what.name));

@@ -90,7 +90,15 @@ type checker::name(const expr& node) {
 type checker::unknown_name(const expr& node) {
   const auto word = text(node.name);
   if (nameless_here_ || doubtful(word) || !unknown_here_.insert(word).second) return {};
-  if (loops_ > 0 && without_start(node)) return {};
+  const auto made = loops_ > 0 ? assigned_later(word, 0) : span{};
+  const auto locals = locals_.names();
+  if (!(made == span{}) && made.begin <= node.where.end && !moxzi::nearest(word, locals)) {
+    auto& d = report("E0209", node.name, fmt::format("`{}` has no value before the loop", word),
+                     "has none in the first round");
+    if (!(made == node.name)) mark(d, made, "assigned here, for the next round");
+    d.help.push_back(fmt::format("give it one before the loop, as in `{} = ...`", word));
+    return {};
+  }
   // A missing declaration is one mistake, in however many functions it is missed.
   constexpr size_t local_bytes_max = 2;
   const bool maybe_local = word.size() <= local_bytes_max && std::islower(word.front()) != 0;
@@ -107,20 +115,6 @@ type checker::unknown_name(const expr& node) {
   if (!explain_unknown(d, node.name) && !habit_of_name(d, node.name))
     suggest(d, node.name, word, known);
   return {};
-}
-
-// A loop goes on with a value that nothing gave it before: whether that was reported.
-bool checker::without_start(const expr& node) {
-  const auto word = text(node.name);
-  const auto made = assigned_later(word, 0);
-  if (made == span{} || made.begin > node.where.end) return false;
-  const auto known = locals_.names();
-  if (moxzi::nearest(word, {known.begin(), known.end()})) return false;
-  auto& d = report("E0209", node.name, fmt::format("`{}` has no value before the loop", word),
-                   "has none in the first round");
-  if (!(made == node.name)) mark(d, made, "assigned here, for the next round");
-  d.help.push_back(fmt::format("give it one before the loop, as in `{} = ...`", word));
-  return true;
 }
 
 // The names that fit a place, those of the file before the builtins.

@@ -16,6 +16,15 @@ bool takes_dataset(const function_info& f) {
   return std::any_of(f.parameters.begin(), f.parameters.end(), is_dataset);
 }
 
+// Calls into Python make a controller function, but for those that were reported.
+void count_python(function_info& f) {
+  for (const auto call : f.python_calls) {
+    if (!(f.host_site == span{}) && f.host_site.begin <= call.begin) continue;
+    f.host_site = call;
+    f.host_what = "a call into Python";
+  }
+}
+
 } // namespace
 
 // Which functions run in the controller and which on the workers, and what follows from it.
@@ -28,7 +37,7 @@ void checker::place_functions() {
   std::vector<uint32_t> open;
   for (uint32_t i = 0; i < functions_.size(); ++i) {
     auto& f = functions_[i];
-    host_work_of_python(f);
+    count_python(f);
     for (const auto& edge : f.calls) callers[edge.callee].push_back(i);
     if (!(f.host_site == span{})) {
       f.host = true;
@@ -46,11 +55,6 @@ void checker::place_functions() {
   settle_late_reports();
   report_device_in_host();
   report_recursion();
-}
-
-// Calls into Python make a controller function, but for those that were reported.
-void checker::host_work_of_python(function_info& f) {
-  for (const auto call : f.python_calls) host_work(f, call, "a call into Python");
 }
 
 void checker::report_host_in_device() {
@@ -77,7 +81,7 @@ void checker::report_host_in_device() {
   for (uint32_t i = 0; i < functions_.size(); ++i) {
     auto& f = functions_[i];
     if (!on_device[i]) continue;
-    host_work_of_python(f);
+    count_python(f);
     module_ = f.module;
     // In an imported file, where the program's own functions lead to it.
     auto way = because[i];
@@ -130,21 +134,20 @@ void checker::settle_late_reports() {
   }
 }
 
-// Whether a function passes a dataset to another that is reported for taking it.
-bool checker::dataset_goes_on(const function_info& f) const {
-  const auto takes = [&](uint32_t callee) {
+void checker::report_device_in_host() {
+  // A function that passes a dataset to another, which is reported for taking it.
+  const auto takes = [&](uint32_t callee, const function_info& f) {
     const auto& g = functions_[callee];
     return &g != &f && !g.host && !g.decl->is_extern && takes_dataset(g);
   };
-  const auto index = static_cast<uint32_t>(&f - functions_.data());
-  return std::any_of(f.calls.begin(), f.calls.end(),
-                     [&](const call_edge& one) { return takes(one.callee); })
-         || std::any_of(device_roots_.begin(), device_roots_.end(), [&](const device_root& one) {
-              return one.caller == index && takes(one.function);
-            });
-}
-
-void checker::report_device_in_host() {
+  const auto passes_on = [&](const function_info& f) {
+    const auto index = static_cast<uint32_t>(&f - functions_.data());
+    return std::any_of(f.calls.begin(), f.calls.end(),
+                       [&](const call_edge& one) { return takes(one.callee, f); })
+           || std::any_of(device_roots_.begin(), device_roots_.end(), [&](const device_root& one) {
+                return one.caller == index && takes(one.function, f);
+              });
+  };
   for (auto& f : functions_) {
     module_ = f.module;
     const auto name = text(f.decl->name);
@@ -165,7 +168,7 @@ void checker::report_device_in_host() {
       d.help.push_back("move the device work into a function of its own, and call it here");
     }
     const bool reported =
-      dataset_goes_on(f)
+      passes_on(f)
       || std::any_of(f.questions.begin(), f.questions.end(), [](const split_question& one) {
            return one.said && one.kind == split_question::python;
          });

@@ -244,7 +244,6 @@ private:
   type name(const expr& node);
   type function_value(uint32_t index) const;
   type unknown_name(const expr& node);
-  bool without_start(const expr& node);
   std::vector<std::string_view> names_for(name_place use) const;
 
   // -- operators (check_operators.cpp) -----------------------------------------
@@ -395,8 +394,6 @@ private:
   uint32_t record_argument(call_argument& one);
   void device_work(span where, std::string_view what, std::string_view number = {});
   void host_work(span where, std::string_view what);
-  static void host_work(function_info& f, span where, std::string_view what);
-  static void host_work_of_python(function_info& f);
   void crossing(span where, std::string_view operation, const axis& over, std::string label = {});
 
   // -- what is known of values (check_known.cpp) -------------------------------
@@ -431,7 +428,6 @@ private:
   void place_functions();
   void report_host_in_device();
   void report_device_in_host();
-  bool dataset_goes_on(const function_info& f) const;
   void report_recursion();
   void spread_batches();
   bool of_batches(const size_form& size) const;
