@@ -140,6 +140,11 @@ type spelled(type what, const size_text& print) {
 
 } // namespace
 
+std::string checker::quoted(std::string seen) {
+  const bool prose = seen.starts_with("a ") || seen.starts_with("an ") || seen == "nothing";
+  return prose ? seen : "`" + seen + "`";
+}
+
 // Both as people write them; where that is the same text, with their sizes. A size of the second
 // that is another one than its namesake in the first has a prime.
 std::pair<std::string, std::string> checker::show_both(const type& x, const type& y) const {

@@ -71,10 +71,9 @@ private:
   /// In backquotes; `a function` is no text of a program.
   template <class T>
   std::string quote(const T& what) const {
-    const auto seen = show(what);
-    const bool prose = seen.starts_with("a ") || seen.starts_with("an ") || seen == "nothing";
-    return prose ? seen : "`" + seen + "`";
+    return quoted(show(what));
   }
+  static std::string quoted(std::string seen);
   std::pair<std::string, std::string> show_both(const type& x, const type& y) const;
 
   // -- where things come from (check_origins.cpp) ------------------------------

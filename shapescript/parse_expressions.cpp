@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "shapescript/builtins.hpp"
-
 namespace shapescript {
 
 namespace {
@@ -354,9 +352,8 @@ expr_id parser::index(expr_id base) {
   }
   const auto& indexed = out_.program.at(base);
   // `zeros[]` has no axes, as the type `[]`.
-  const bool makes =
-    indexed.kind == expr_kind::name && find_builtin(text_.text(indexed.name)) != nullptr;
-  if (!failed_ && node.arguments.empty() && !makes) unexpected("an index");
+  const bool named = indexed.kind == expr_kind::name;
+  if (!failed_ && node.arguments.empty() && !named) unexpected("an index");
   accept(token_kind::close_bracket);
   node.where = {out_.program.at(base).where.begin, previous().end};
   return keep(std::move(node));
