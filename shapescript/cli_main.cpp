@@ -11,12 +11,12 @@
 #include <fmt/format.h>
 
 #include "base/nearest.hpp"
-#include "shapescript/check.hpp"
+#include "shapescript/check/check.hpp"
 #include "shapescript/cli_report.hpp"
-#include "shapescript/explain.hpp"
-#include "shapescript/format.hpp"
 #include "shapescript/lsp/stdio.hpp"
-#include "shapescript/render.hpp"
+#include "shapescript/report/explain.hpp"
+#include "shapescript/report/render.hpp"
+#include "shapescript/syntax/format.hpp"
 
 // shapescript: checks and formats ShapeScript programs. Reports go to stderr, answers to stdout.
 

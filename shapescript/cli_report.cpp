@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "base/nearest.hpp"
-#include "shapescript/check.hpp"
-#include "shapescript/cost.hpp"
-#include "shapescript/hover.hpp"
-#include "shapescript/render.hpp"
+#include "shapescript/check/check.hpp"
+#include "shapescript/lower/cost.hpp"
+#include "shapescript/lower/hover.hpp"
+#include "shapescript/report/render.hpp"
 
 namespace shapescript {
 

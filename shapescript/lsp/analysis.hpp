@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "shapescript/check.hpp"
+#include "shapescript/check/check.hpp"
+#include "shapescript/check/typed_tree.hpp"
 #include "shapescript/lsp/document.hpp"
-#include "shapescript/typed_tree.hpp"
 
 namespace shapescript::lsp {
 

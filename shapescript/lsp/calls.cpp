@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "shapescript/hover_facts.hpp"
+#include "shapescript/lower/hover_facts.hpp"
 #include "shapescript/lsp/cursor.hpp"
 #include "shapescript/lsp/features.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "shapescript/builtin_docs.hpp"
+#include "shapescript/check/builtin_docs.hpp"
 #include "shapescript/lsp/analysis.hpp"
 
 namespace shapescript::lsp {

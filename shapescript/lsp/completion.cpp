@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "shapescript/lexical.hpp"
 #include "shapescript/lsp/cursor.hpp"
 #include "shapescript/lsp/features.hpp"
+#include "shapescript/syntax/lexical.hpp"
 
 namespace shapescript::lsp {
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "shapescript/builtin_docs.hpp"
-#include "shapescript/hover_facts.hpp"
+#include "shapescript/check/builtin_docs.hpp"
+#include "shapescript/lower/hover_facts.hpp"
 #include "shapescript/lsp/features.hpp"
 
 namespace shapescript::lsp {

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "shapescript/builtins.hpp"
+#include "shapescript/check/builtins.hpp"
+#include "shapescript/check/words.hpp"
 #include "shapescript/lsp/analysis.hpp"
 #include "shapescript/lsp/json.hpp"
-#include "shapescript/words.hpp"
 
 namespace shapescript::lsp {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "shapescript/token.hpp"
+#include "shapescript/syntax/token.hpp"
 
 namespace shapescript::lsp {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "shapescript/format.hpp"
 #include "shapescript/lsp/features.hpp"
+#include "shapescript/syntax/format.hpp"
 
 namespace shapescript::lsp {
 

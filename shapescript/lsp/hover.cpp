@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "shapescript/builtin_docs.hpp"
-#include "shapescript/hover.hpp"
+#include "shapescript/check/builtin_docs.hpp"
+#include "shapescript/check/words.hpp"
+#include "shapescript/lower/hover.hpp"
 #include "shapescript/lsp/calls.hpp"
 #include "shapescript/lsp/cursor.hpp"
 #include "shapescript/lsp/features.hpp"
-#include "shapescript/words.hpp"
 
 namespace shapescript::lsp {
 

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "shapescript/lexical.hpp"
 #include "shapescript/lsp/beside.hpp"
 #include "shapescript/lsp/features.hpp"
+#include "shapescript/syntax/lexical.hpp"
 
 namespace shapescript::lsp {
 

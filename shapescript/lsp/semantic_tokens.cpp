@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <map>
 
-#include "shapescript/builtins.hpp"
+#include "shapescript/check/builtins.hpp"
+#include "shapescript/check/words.hpp"
 #include "shapescript/lsp/cursor.hpp"
 #include "shapescript/lsp/features.hpp"
-#include "shapescript/words.hpp"
 
 namespace shapescript::lsp {
 

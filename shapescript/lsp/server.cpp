@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "shapescript/explain.hpp"
 #include "shapescript/lsp/beside.hpp"
+#include "shapescript/report/explain.hpp"
 
 namespace shapescript::lsp {
 

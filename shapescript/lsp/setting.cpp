@@ -1,7 +1,7 @@
 #include "shapescript/lsp/setting.hpp"
 
-#include "shapescript/builtins.hpp"
-#include "shapescript/words.hpp"
+#include "shapescript/check/builtins.hpp"
+#include "shapescript/check/words.hpp"
 
 namespace shapescript::lsp {
 

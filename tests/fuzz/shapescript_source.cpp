@@ -3,11 +3,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "shapescript/check.hpp"
-#include "shapescript/cost.hpp"
-#include "shapescript/format.hpp"
-#include "shapescript/hover.hpp"
-#include "shapescript/render.hpp"
+#include "shapescript/check/check.hpp"
+#include "shapescript/lower/cost.hpp"
+#include "shapescript/lower/hover.hpp"
+#include "shapescript/report/render.hpp"
+#include "shapescript/syntax/format.hpp"
 
 using namespace shapescript;
 

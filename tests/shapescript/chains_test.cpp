@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "shapescript/check.hpp"
-#include "shapescript/cost.hpp"
-#include "shapescript/format.hpp"
+#include "shapescript/check/check.hpp"
+#include "shapescript/lower/cost.hpp"
+#include "shapescript/syntax/format.hpp"
 #include "tests/shapescript/lowered_fixture.hpp"
 #include "tests/shapescript/lsp_support.hpp"
 

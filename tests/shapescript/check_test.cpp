@@ -1,13 +1,13 @@
-#include "shapescript/check.hpp"
+#include "shapescript/check/check.hpp"
 
 #include <map>
 #include <regex>
 
 #include <gtest/gtest.h>
 
-#include "shapescript/explain.hpp"
-#include "shapescript/format.hpp"
-#include "shapescript/render.hpp"
+#include "shapescript/report/explain.hpp"
+#include "shapescript/report/render.hpp"
+#include "shapescript/syntax/format.hpp"
 #include "tests/shapescript/support.hpp"
 
 using namespace shapescript;

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "shapescript/check.hpp"
-#include "shapescript/cost.hpp"
+#include "shapescript/check/check.hpp"
+#include "shapescript/lower/cost.hpp"
 #include "tests/shapescript/lowered_fixture.hpp"
 #include "tests/shapescript/support.hpp"
 

@@ -1,8 +1,8 @@
-#include "shapescript/cost.hpp"
+#include "shapescript/lower/cost.hpp"
 
 #include <gtest/gtest.h>
 
-#include "shapescript/hover.hpp"
+#include "shapescript/lower/hover.hpp"
 #include "tests/shapescript/cost_support.hpp"
 
 using namespace shapescript;

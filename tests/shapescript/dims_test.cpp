@@ -1,4 +1,4 @@
-#include "shapescript/dims.hpp"
+#include "shapescript/check/dims.hpp"
 
 #include <random>
 

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "shapescript/builtin_docs.hpp"
-#include "shapescript/check.hpp"
-#include "shapescript/render.hpp"
+#include "shapescript/check/builtin_docs.hpp"
+#include "shapescript/check/check.hpp"
+#include "shapescript/report/render.hpp"
 #include "tests/shapescript/support.hpp"
 
 using namespace shapescript;

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "shapescript/check.hpp"
-#include "shapescript/lower.hpp"
+#include "shapescript/check/check.hpp"
+#include "shapescript/lower/lower.hpp"
 #include "tests/shapescript/lowered_fixture.hpp"
 #include "tests/shapescript/support.hpp"
 

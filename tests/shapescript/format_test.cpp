@@ -1,4 +1,4 @@
-#include "shapescript/format.hpp"
+#include "shapescript/syntax/format.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "shapescript/check.hpp"
+#include "shapescript/check/check.hpp"
 #include "tests/shapescript/support.hpp"
 
 using namespace shapescript;

@@ -1,4 +1,4 @@
-#include "shapescript/hover.hpp"
+#include "shapescript/lower/hover.hpp"
 
 #include <gtest/gtest.h>
 

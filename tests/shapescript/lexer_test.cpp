@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "shapescript/token.hpp"
+#include "shapescript/syntax/token.hpp"
 #include "tests/shapescript/support.hpp"
 
 using namespace shapescript;

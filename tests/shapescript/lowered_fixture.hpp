@@ -4,7 +4,7 @@
 
 #include "device/device_core.hpp"
 #include "device/open.hpp"
-#include "shapescript/lower.hpp"
+#include "shapescript/lower/lower.hpp"
 
 namespace shapescript::testing {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "shapescript/builtin_docs.hpp"
+#include "shapescript/check/builtin_docs.hpp"
 #include "tests/shapescript/lsp_support.hpp"
 
 using namespace shapescript;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "shapescript/builtin_docs.hpp"
+#include "shapescript/check/builtin_docs.hpp"
 #include "shapescript/lsp/completion_items.hpp"
 #include "tests/shapescript/lsp_completion_support.hpp"
 

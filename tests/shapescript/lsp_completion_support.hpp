@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "shapescript/builtins.hpp"
-#include "shapescript/words.hpp"
+#include "shapescript/check/builtins.hpp"
+#include "shapescript/check/words.hpp"
 #include "tests/shapescript/lsp_support.hpp"
 
 namespace shapescript::testing {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "shapescript/words.hpp"
+#include "shapescript/check/words.hpp"
 #include "tests/shapescript/lsp_support.hpp"
 
 using namespace shapescript;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "shapescript/format.hpp"
+#include "shapescript/syntax/format.hpp"
 #include "tests/shapescript/lsp_support.hpp"
 
 using namespace shapescript;

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "shapescript/check.hpp"
-#include "shapescript/render.hpp"
+#include "shapescript/check/check.hpp"
+#include "shapescript/report/render.hpp"
 #include "tests/shapescript/support.hpp"
 
 using namespace shapescript;

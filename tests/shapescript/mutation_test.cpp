@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "shapescript/check.hpp"
-#include "shapescript/render.hpp"
+#include "shapescript/check/check.hpp"
+#include "shapescript/report/render.hpp"
 #include "tests/shapescript/mutations_fixture.hpp"
 #include "tests/shapescript/slips_fixture.hpp"
 #include "tests/shapescript/support.hpp"

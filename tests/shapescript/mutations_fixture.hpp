@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "shapescript/token.hpp"
+#include "shapescript/syntax/token.hpp"
 
 namespace shapescript::testing {
 

@@ -1,4 +1,4 @@
-#include "shapescript/tree.hpp"
+#include "shapescript/syntax/tree.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

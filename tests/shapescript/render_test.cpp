@@ -1,4 +1,4 @@
-#include "shapescript/render.hpp"
+#include "shapescript/report/render.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

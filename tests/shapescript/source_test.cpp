@@ -1,9 +1,9 @@
-#include "shapescript/source.hpp"
+#include "shapescript/report/source.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "shapescript/diagnostic.hpp"
+#include "shapescript/report/diagnostic.hpp"
 
 using namespace shapescript;
 

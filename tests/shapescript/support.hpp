@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "shapescript/diagnostic.hpp"
+#include "shapescript/report/diagnostic.hpp"
 
 namespace shapescript::testing {
 

@@ -1,8 +1,8 @@
-#include "shapescript/typed_tree.hpp"
+#include "shapescript/check/typed_tree.hpp"
 
 #include <gtest/gtest.h>
 
-#include "shapescript/check.hpp"
+#include "shapescript/check/check.hpp"
 #include "tests/shapescript/support.hpp"
 
 using namespace shapescript;

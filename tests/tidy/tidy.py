@@ -18,6 +18,11 @@ MAY_INCLUDE = {
     "shapescript": {"base", "device"},
 }
 
+# Folders of one folder, from the ground up: each may include those before it.
+STAGES = {
+    "shapescript": ["report", "syntax", "check", "lower", "lsp"],
+}
+
 # A library's headers appear only in these places.
 ONLY_IN = [
     (r"(torch|ATen|c10)/", ("device/torch/", "device/aten/", "device/cuda/")),
@@ -82,6 +87,11 @@ def check_includes(path, lines, report):
         if folder in MAY_INCLUDE and target in MAY_INCLUDE and target != folder:
             if target not in MAY_INCLUDE[folder]:
                 report(path, n, f"{folder}/ may not include {target}/")
+        parts, targets = path.split("/"), name.split("/")
+        stages = STAGES.get(folder, []) if folder == target else []
+        if parts[1:] and parts[1] in stages and targets[1] in stages \
+                and stages.index(targets[1]) > stages.index(parts[1]):
+            report(path, n, f"{parts[1]}/ may not include {targets[1]}/")
         for pattern, places in ONLY_IN:
             if re.match(pattern, name) and not path.startswith(places) and not in_tests:
                 report(path, n, f"<{name}> belongs only in {', '.join(places)}")

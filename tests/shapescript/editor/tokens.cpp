@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "shapescript/lsp/document.hpp"
-#include "shapescript/token.hpp"
+#include "shapescript/syntax/token.hpp"
 
 using namespace shapescript;
 

@@ -1,4 +1,4 @@
-# expect: E0209 @6:13
+# expect: E0201 @6:13
 devices cpu
 
 fn f(x: [n], k: int) -> [n]:

@@ -1,4 +1,4 @@
-# expect: E0209 @6:9
+# expect: E0201 @6:9
 devices cpu
 
 fn main():
