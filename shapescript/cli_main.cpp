@@ -44,7 +44,7 @@ int check_file(const std::string& path, const check_options& options, bool& said
     fmt::print(stderr, "shapescript: {}\n", text.error().message);
     return exit_usage;
   }
-  const auto result = check(*text, read_source);
+  const auto result = check(*text, read_imported);
   if (options.format == "json") {
     for (const auto& one : result.diagnostics) fmt::print(stderr, "{}\n", render_json(one, *text));
   } else {

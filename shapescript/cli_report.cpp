@@ -110,7 +110,7 @@ program_read read_program(const std::string& path, bool color) {
     return out;
   }
   out.text.emplace(std::move(*text));
-  out.result = analyze(*out.text, read_source);
+  out.result = analyze(*out.text, read_imported);
   if (!out.result.has_errors()) return out;
   fmt::print(stderr, "{}", render_text(out.result.diagnostics, *out.text, color));
   out.status = exit_refused;

@@ -102,6 +102,8 @@ std::vector<int64_t> lowering::sizes_of(const std::vector<axis>& axes, const std
     if (!size) fail(where_, fmt::format("{}, in `{}`", no_size(one.size), name));
     out.push_back(size.value_or(1));
   }
+  if (out.size() > moxzi::device::rank_max)
+    fail(where_, fmt::format("`{}` has more than {} axes", name, moxzi::device::rank_max));
   return out;
 }
 

@@ -150,10 +150,6 @@ value lowering::input_of(const type& what, const std::string& name) {
   for (uint32_t i = 0; i < what.axes.size() && !in.batch; ++i)
     if (const auto lone = what.axes[i].size.lone(); lone && program_.symbols[*lone].batch)
       in.batch = i;
-  if (sizes.size() > moxzi::device::rank_max) {
-    fail(where_, fmt::format("`{}` has more than {} axes", name, moxzi::device::rank_max));
-    return {};
-  }
   auto out = as_value(cast(add_input(std::move(in)), lowered_dtype(what.element)));
   for (uint32_t i = 0; i < what.axes.size(); ++i)
     for (const auto& split : program_.devices.split)

@@ -34,6 +34,10 @@ value lowering::python_result(const type& what, const std::string& name, lowerin
   auto* caller = std::exchange(frame_, &sizes);
   const auto made = sizes_of(what.axes);
   frame_ = caller;
+  if (made && made->size() > moxzi::device::rank_max) {
+    fail(where_, fmt::format("`{}` gives more than {} axes", name, moxzi::device::rank_max));
+    return out;
+  }
   if (!is_tensor(what) || !made) {
     fail(where_, fmt::format("the sizes of what `{}` gives are not known", name));
     return out;

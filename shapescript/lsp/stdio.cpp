@@ -62,7 +62,7 @@ std::vector<std::string> names_in(const std::string& folder) {
 
 int serve(int in, int out) {
   std::signal(SIGPIPE, SIG_IGN); // a client that went away is seen by the write
-  server answers{read_source, names_in};
+  server answers{read_imported, names_in};
   message_reader reader;
   std::vector<incoming> messages;
   std::string buffer(1 << 16, '\0');

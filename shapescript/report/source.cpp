@@ -81,6 +81,15 @@ moxzi::result<source> read_source(const std::string& path) {
   return source{path, std::move(text)};
 }
 
+moxzi::result<source> read_imported(const std::string& path) {
+  std::error_code ignored;
+  const auto kind = std::filesystem::status(path, ignored).type();
+  if (kind == std::filesystem::file_type::fifo || kind == std::filesystem::file_type::character
+      || kind == std::filesystem::file_type::socket)
+    return moxzi::fail(moxzi::base_errc::io, "{}: is no file", path);
+  return read_source(path);
+}
+
 moxzi::result<void> write_source(const std::string& path, std::string_view text) {
   namespace fs = std::filesystem;
   std::error_code failed;

@@ -55,6 +55,8 @@ private:
 
 /// Reads a program; at most `program_bytes_max` bytes. The error names the file and the reason.
 moxzi::result<source> read_source(const std::string& path);
+/// The same of a file that a program names: what may never end, a pipe or a device, is refused.
+moxzi::result<source> read_imported(const std::string& path);
 
 /// Replaces a file's text as a whole: it holds the old text or the new one, whatever happens.
 moxzi::result<void> write_source(const std::string& path, std::string_view text);

@@ -6,14 +6,9 @@ namespace shapescript {
 
 namespace {
 
-std::string_view line_before(std::string_view before) {
-  const auto begin = before.rfind('\n');
-  return begin == before.npos ? before : before.substr(begin + 1);
-}
+constexpr std::string_view blanks = " \t\r";
 
-bool blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r") == text.npos;
-}
+// Each looks no further than it must: a line may be long, and have many of these.
 
 std::string_view first_line(std::string_view text) {
   return text.substr(0, std::min(text.find('\n'), text.size()));
@@ -21,9 +16,14 @@ std::string_view first_line(std::string_view text) {
 
 // Whether nothing but a comment follows in the line.
 bool ends_line(std::string_view rest) {
-  const auto line = first_line(rest);
-  const auto at = line.find_first_not_of(" \t\r");
-  return at == line.npos || line[at] == '#';
+  const auto at = rest.find_first_not_of(blanks);
+  return at == rest.npos || rest[at] == '#' || rest[at] == '\n';
+}
+
+// Whether nothing stands before in the line.
+bool begins_line(std::string_view before) {
+  const auto last = before.find_last_not_of(blanks);
+  return last == before.npos || before[last] == '\n';
 }
 
 size_t spaces_at_end(std::string_view text) {
@@ -43,11 +43,10 @@ foreign word_for(std::string_view group, std::string_view text, std::string help
 }
 
 std::optional<foreign> quoted(std::string_view text) {
-  const auto line = first_line(text);
-  const auto close = line.find('\'', 1);
+  const auto close = text.find_first_of("'\n", 1);
   foreign out{"'", 1, 1, "strings are written in double quotes"};
-  if (close == line.npos) return out;
-  const auto inner = line.substr(1, close - 1);
+  if (close == text.npos || text[close] == '\n') return out;
+  const auto inner = text.substr(1, close - 1);
   out.length = out.replaced = close + 1;
   out.reads_as = token_kind::string;
   out.mends = inner.find('"') == inner.npos && inner.find('\\') == inner.npos;
@@ -65,21 +64,20 @@ std::optional<foreign> docstring(std::string_view text) {
 
 std::optional<foreign> brace(std::string_view text, std::string_view before) {
   foreign out{"{}", 1, 1, "a block begins after `:` and is what is indented"};
-  const auto line = line_before(before);
-  const auto rest = first_line(text.substr(1));
-  if (text.front() == '{' && ends_line(rest) && !blank(line)) {
-    out.before = spaces_at_end(line);
+  const auto rest = text.substr(1);
+  if (text.front() == '{' && ends_line(rest) && !begins_line(before)) {
+    out.before = spaces_at_end(before);
     out.mends = true;
     out.text = ":";
     out.reads_as = token_kind::colon;
-  } else if (text.front() == '}' && blank(line)) {
-    const auto next = rest.find_first_not_of(" \t\r");
+  } else if (text.front() == '}' && begins_line(before)) {
+    const auto next = rest.find_first_not_of(blanks);
     const bool goes_on = next != rest.npos && rest.substr(next).starts_with("else");
     if (!ends_line(rest) && !goes_on) return out;
     // The line goes with it, or what follows takes its place.
-    out.replaced = 1 + (goes_on ? next : rest.size());
+    out.replaced = 1 + (goes_on ? next : first_line(rest).size());
     out.mends = true;
-    if (!goes_on) out.before = line.size();
+    if (!goes_on) out.before = before.size() - (before.rfind('\n') + 1);
     out.silent = true;
   }
   return out;
@@ -87,7 +85,7 @@ std::optional<foreign> brace(std::string_view text, std::string_view before) {
 
 std::optional<foreign> semicolon(std::string_view text, std::string_view before) {
   foreign out{";", 1, 1, "a line is a statement; nothing ends it"};
-  out.silent = out.mends = ends_line(text.substr(1)) && !blank(line_before(before));
+  out.silent = out.mends = ends_line(text.substr(1)) && !begins_line(before);
   return out;
 }
 
