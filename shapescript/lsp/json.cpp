@@ -1,6 +1,9 @@
 #include "shapescript/lsp/json.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <string>
+#include <system_error>
 
 namespace shapescript::lsp {
 
@@ -9,7 +12,51 @@ namespace {
 // The protocol's largest number.
 constexpr uint32_t count_max = 0x7FFF'FFFF;
 
+// The code unit of a `\\uXXXX` at a place, or nothing.
+std::optional<uint32_t> unit_at(std::string_view text, size_t at) {
+  if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u') return std::nullopt;
+  uint32_t unit = 0;
+  const auto digits = text.substr(at + 2, 4);
+  const auto [end, failed] =
+    std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
+  if (failed != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return unit;
+}
+
+bool is_high(uint32_t unit) {
+  return unit >= 0xD800 && unit < 0xDC00;
+}
+
+bool is_low(uint32_t unit) {
+  return unit >= 0xDC00 && unit < 0xE000;
+}
+
+std::string without_halves(std::string_view text) {
+  std::string out{text};
+  for (size_t i = 0; i + 1 < out.size(); ++i) {
+    if (out[i] != '\\') continue;
+    const auto unit = unit_at(out, i);
+    const auto next = unit_at(out, i + 6);
+    if (unit && is_high(*unit) && next && is_low(*next))
+      i += 11;
+    else if (unit && (is_high(*unit) || is_low(*unit)))
+      out.replace(i, 6, "\\uFFFD");
+    else
+      ++i; // what is escaped
+  }
+  return out;
+}
+
 } // namespace
+
+json::value read_json(std::string_view text, json::error_code& failed) {
+  auto out = json::parse(text, failed);
+  if (!failed) return out;
+  json::error_code still;
+  out = json::parse(without_halves(text), still);
+  if (!still) failed = {};
+  return out;
+}
 
 const json::value* member(const json::value& from, std::string_view name) noexcept {
   const auto* object = from.if_object();

@@ -12,6 +12,10 @@ namespace shapescript::lsp {
 
 namespace json = boost::json;
 
+/// A text as JSON. Half of a surrogate pair, which an editor may send while a character is typed,
+/// is read as U+FFFD.
+json::value read_json(std::string_view text, json::error_code& failed);
+
 /// The member of an object; nothing if `from` is no object or has none of the name.
 const json::value* member(const json::value& from, std::string_view name) noexcept;
 

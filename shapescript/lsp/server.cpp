@@ -108,7 +108,7 @@ const std::string* server::text_of(const std::string& uri) const {
 void server::receive(std::string_view body) {
   if (finished_) return;
   json::error_code failed;
-  auto message = json::parse(body, failed);
+  auto message = read_json(body, failed);
   if (failed) return answer(nullptr, refusal{parse_error, "not JSON: " + failed.message()});
   const auto* method = member(message, "method");
   if (!message.is_object() || (method != nullptr && !method->is_string()))
@@ -291,6 +291,7 @@ void server::change(const json::value& params) {
     const auto text = text_member(one, "text");
     if (!text) continue;
     const auto* where = member(one, "range");
+    if (where != nullptr && where->is_null()) where = nullptr; // all of it
     const auto range = where == nullptr ? std::nullopt : read_range(*where);
     if (where != nullptr && !range) continue;
     const auto kept = range ? file.text.text().size() : 0;

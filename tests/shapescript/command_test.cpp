@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +92,18 @@ TEST(command, explanations_version_and_help_go_to_stdout) {
   EXPECT_TRUE(page.out.starts_with("# E0408: ")) << page.out;
   EXPECT_EQ(run("--version 2>/dev/null").out.substr(0, 12), "shapescript ");
   EXPECT_NE(run("check --help 2>/dev/null").out.find("--deny-warnings"), std::string::npos);
+}
+
+TEST(command, an_imported_pipe_is_refused_at_once) {
+  const auto folder =
+    std::filesystem::temp_directory_path() / fmt::format("shapescript_pipe_{}", getpid());
+  std::filesystem::create_directory(folder);
+  ASSERT_EQ(mkfifo((folder / "pipe.ss").c_str(), 0600), 0);
+  std::ofstream{folder / "a.ss"} << "import pipe\n";
+  const auto done = run(fmt::format("check {} 2>&1", (folder / "a.ss").string()));
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.out.find("pipe.ss: is no file"), std::string::npos) << done.out;
+  std::filesystem::remove_all(folder);
 }
 
 TEST(command, fmt_changes_a_file_once) {

@@ -262,6 +262,24 @@ TEST(lower, blames_the_gradient_that_has_no_rule) {
   EXPECT_NE(fault.message.find("gelu_tanh"), std::string::npos) << fault.message;
 }
 
+TEST(lower, more_axes_than_a_device_has_are_a_fault_not_an_end) {
+  for (const std::string program :
+       {"fn h(x: [a b c d g i j k n]) -> [a b c d g i j k n]:\n    return x + 1.0\n",
+        "data R:\n    x: [2 3 2 2 2 2 2 2]\n\nfn h(r: [n] R) -> []:\n    return mean(r.x)\n",
+        "model M:\n    param w: [2 2 2 2 2 2 2 2 2] = zeros()\n\n"
+        "fn h(m: M) -> []:\n    return mean(m.w)\n"}) {
+    const source text{"a.ss", program};
+    const auto result = analyze(text);
+    ASSERT_FALSE(result.has_errors()) << program;
+    lowering_options options;
+    options.other_size = 2;
+    const auto made = lower(*result.program, function_named(*result.program, "h"), options);
+    ASSERT_TRUE(std::holds_alternative<lowering_fault>(made)) << program;
+    const auto& message = std::get<lowering_fault>(made).message;
+    EXPECT_NE(message.find("more than 8 axes"), std::string::npos) << program << message;
+  }
+}
+
 // -- random programs -----------------------------------------------------------
 
 TEST(lower, two_thousand_random_programs_run_on_the_null_backend) {

@@ -66,6 +66,25 @@ TEST(lsp_server, the_unit_of_columns_is_agreed_on) {
   EXPECT_EQ(chosen({"ebcdic", 3}), "utf-16");
 }
 
+TEST(lsp_server, half_a_surrogate_pair_is_one_unknown_character) {
+  client c;
+  c.open("# ab\n");
+  const auto change = [&](std::string_view changes) {
+    c.server.receive(fmt::format(
+      R"({{"jsonrpc":"2.0","method":"textDocument/didChange","params":{{"textDocument":)"
+      R"({{"uri":"{}","version":2}},"contentChanges":[{}]}}}})",
+      client::uri(), changes));
+    c.settle();
+    return *c.server.text_of(client::uri());
+  };
+  const std::string_view at =
+    R"("range":{"start":{"line":0,"character":3},"end":{"line":0,"character":3}})";
+  EXPECT_EQ(change(fmt::format(R"({{{},"text":"\ud83d"}})", at)), "# a\uFFFDb\n");
+  EXPECT_EQ(change(fmt::format(R"({{{},"text":"\\ud83d \ud83d\ude42"}})", at)),
+            "# a\\ud83d 🙂\uFFFDb\n");
+  EXPECT_EQ(change(R"({"range":null,"text":"# new\n"})"), "# new\n");
+}
+
 TEST(lsp_server, a_request_is_cancelled_while_it_waits) {
   client c;
   c.open("dim A = 1\n");
