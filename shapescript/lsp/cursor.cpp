@@ -36,6 +36,16 @@ type type_of_result(const view& of, const callee& what) {
   return out;
 }
 
+// `data |> shuffle(seed=1)`: what goes in comes out, in batches after `batches`.
+type type_of_stage(const view& of, const builtin& what, size_t close) {
+  auto call = call_at(of, of.file().program.tokens[close].where.begin);
+  if (!call) return {};
+  if (!call->piped && !call->first) call->first = close - 1;
+  auto out = first_type(of, *call);
+  if (what.name == "batches" && is(out, base_type::dataset)) out.base = base_type::batches;
+  return out;
+}
+
 // The shortest expression that ends there and has a type.
 type type_of_parsed(const view& of, uint32_t end) {
   const auto& exprs = of.program().exprs;
@@ -106,8 +116,11 @@ type type_until(const view& of, size_t last) {
   if (!closes(all[last].kind)) return {};
   const auto open = opening_of(of, last);
   if (!open || *open == 0) return {};
-  if (all[last].kind == token_kind::close_paren)
-    return type_of_result(of, callee_at(of, *open - 1));
+  if (all[last].kind == token_kind::close_paren) {
+    const auto called = callee_at(of, *open - 1);
+    const bool stage = called.known != nullptr && called.known->how == rule::stage;
+    return stage ? type_of_stage(of, *called.known, last) : type_of_result(of, called);
+  }
   auto base = type_until(of, *open - 1);
   if (is(base, base_type::layers)) return base.parts.at(0);
   if (!is(base, base_type::record) || base.axes.empty()) return {};

@@ -260,6 +260,10 @@ TEST(lsp_completion, a_pipeline_takes_functions_of_what_it_brings) {
   for (const auto* one : {"shuffle", "batches", "take", "map"})
     EXPECT_TRUE(holds(stream, one)) << one;
   EXPECT_FALSE(holds(stream, "relu"));
+  const auto second = labels(program
+                             + "fn f(d: Dataset[Digit]):\n    for batch in d |> shuffle(seed="
+                               "1) |> take(3) |> ^\n        pass\n");
+  EXPECT_TRUE(holds(second, "batches") && !holds(second, "batch_norm"));
   const auto tensor =
     labels(program + "fn f(x: [b D], l: Lin[D C], m: Mlp) -> [b D]:\n    y = x |> ^\n");
   for (const auto* one : {"relu", "matmul", "softmax", "loss", "l"})
