@@ -4,24 +4,11 @@
 
 #include "shapescript/check/align.hpp"
 #include "shapescript/check/checker.hpp"
+#include "shapescript/syntax/lexical.hpp"
 
 namespace shapescript {
 
 namespace {
-
-bool is_comparison(token_kind kind) {
-  switch (kind) {
-    case token_kind::equal:
-    case token_kind::not_equal:
-    case token_kind::less:
-    case token_kind::less_equal:
-    case token_kind::greater:
-    case token_kind::greater_equal:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // What is known of the result of arithmetic.
 refinement known_after(token_kind operation, const type& x, const type& y) {

@@ -41,6 +41,20 @@ size_t character_bytes(std::string_view text) noexcept {
   return length;
 }
 
+bool is_comparison(token_kind kind) noexcept {
+  switch (kind) {
+    case token_kind::equal:
+    case token_kind::not_equal:
+    case token_kind::less:
+    case token_kind::less_equal:
+    case token_kind::greater:
+    case token_kind::greater_equal:
+      return true;
+    default:
+      return false;
+  }
+}
+
 token_kind word_kind(std::string_view word) noexcept {
   for (const auto& [text, kind] : keywords)
     if (text == word) return kind;

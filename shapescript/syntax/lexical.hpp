@@ -14,6 +14,9 @@ bool is_digit(char c) noexcept;
 /// Bytes of the well-formed UTF-8 character at the start of `text`; 0 if there is none.
 size_t character_bytes(std::string_view text) noexcept;
 
+/// `==`, `!=`, `<`, `<=`, `>`, `>=`.
+bool is_comparison(token_kind kind) noexcept;
+
 /// A keyword's kind, or `name`.
 token_kind word_kind(std::string_view word) noexcept;
 

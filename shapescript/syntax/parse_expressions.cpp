@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "shapescript/syntax/lexical.hpp"
+
 namespace shapescript {
 
 namespace {
@@ -12,20 +14,6 @@ namespace {
 // Binary operators by level, loose to tight.
 constexpr int or_level = 0, and_level = 1, not_level = 2, compare_level = 3, sum_level = 4,
               product_level = 5;
-
-bool is_comparison(token_kind kind) {
-  switch (kind) {
-    case token_kind::equal:
-    case token_kind::not_equal:
-    case token_kind::less:
-    case token_kind::less_equal:
-    case token_kind::greater:
-    case token_kind::greater_equal:
-      return true;
-    default:
-      return false;
-  }
-}
 
 bool at_level(token_kind kind, int level) {
   switch (level) {
