@@ -97,8 +97,7 @@ std::vector<builtin_form> forms_of(const builtin& what) {
   if (takes_axes(what)) {
     if (what.name == "arange") parameters.clear(); // its size is in the brackets
     out.push_back(form(with_axes(what), parameters));
-    if (what.how == rule::initialise || what.name == "full" || what.name == "eye")
-      out.push_back(form(what.name, parameters));
+    if (fills_params(what)) out.push_back(form(what.name, parameters));
     if (what.name == "normal" || what.name == "uniform") std::swap(out[0], out[1]);
     return out;
   }

@@ -181,6 +181,10 @@ std::vector<std::string_view> builtin_names() {
   return names;
 }
 
+bool fills_params(const builtin& what) noexcept {
+  return what.how == rule::initialise || what.name == "full" || what.name == "eye";
+}
+
 std::vector<parameter_slot> slots_of(const builtin& what) {
   std::vector<parameter_slot> slots;
   auto rest = what.parameters;

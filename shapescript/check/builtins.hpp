@@ -88,6 +88,8 @@ struct parameter_slot {
 
 const builtin* find_builtin(std::string_view name) noexcept;
 std::vector<std::string_view> builtin_names();
+/// Whether a param is filled by it, as in `param w: [D] = zeros()`.
+bool fills_params(const builtin& what) noexcept;
 std::vector<parameter_slot> slots_of(const builtin& what);
 
 } // namespace shapescript

@@ -246,16 +246,15 @@ void checker::check_initialiser(const member_info& member, const type& what, spa
         fmt::format("one number fills a tensor by `full({})`", text(where)));
     return;
   }
-  static const std::set<std::string_view> random{"normal", "uniform", "xavier", "kaiming",
-                                                 "orthogonal"};
-  static const std::set<std::string_view> fixed{"zeros", "ones", "full", "eye"};
-  if (!random.contains(what.name) && !fixed.contains(what.name)) {
+  const auto* called = find_builtin(what.name);
+  if (called == nullptr || !fills_params(*called)) {
     auto& d = report("E0404", where, fmt::format("`{}` is no initialiser", what.name),
                      "does not fill a tensor of any shape");
     d.help.push_back("known are `normal uniform zeros ones full xavier kaiming orthogonal eye`");
     return;
   }
-  if (random.contains(what.name) && !is_float(want.element)) {
+  static const std::set<std::string_view> of_any_dtype{"zeros", "ones", "full", "eye"};
+  if (!of_any_dtype.contains(what.name) && !is_float(want.element)) {
     report("E0503", where,
            fmt::format("`{}` fills float tensors, but {} is `{}`", what.name, name, show(want)),
            "gives floats");
