@@ -28,9 +28,10 @@ bool doubts_head(const diagnostic& d) {
   return of_types(d) || begins_with(d, "E02") || d.code == "E0605" || d.code == "E0701";
 }
 
-// What may be wrong with the head of a function although it is reported at a call.
+// What may be wrong with the head of a function although it is reported at a call: how many
+// arguments it takes, and which are `mut`. Shapes at a call are a mistake of their own.
 bool of_call(const diagnostic& d) {
-  return of_types(d) || begins_with(d, "E030") || begins_with(d, "E060") || begins_with(d, "E070");
+  return begins_with(d, "E030") || begins_with(d, "E060") || begins_with(d, "E070");
 }
 
 } // namespace

@@ -164,9 +164,8 @@ TEST(check, independent_mistakes_are_all_reported_and_each_once) {
   EXPECT_EQ(faults("dim D = 3\n\nfn f(x: [b D], y: [b 4]) -> [b]:\n    a = x + y\n"
                    "    c = reul(a)\n    return sum(c, over=D)\n\n"
                    "fn g(x: [n]) -> [m2]:\n    return softmax(x)\n\n"
-                   "fn k(x: [b D]) -> [b]:\n    return sum(x, over=D)\n\n"
-                   "fn h(x: [n]) -> [n]:\n    z = k(x)\n    return z + undefined\n"),
-            "E0401 @4:13; E0201 @5:9; E0603 @9:12; E0403 @15:11; E0201 @16:16");
+                   "fn h(x: [n]) -> [n]:\n    z = f(x, x)\n    return z + undefined\n"),
+            "E0401 @4:13; E0201 @5:9; E0603 @9:12; E0403 @12:11; E0201 @13:16");
 }
 
 TEST(check, a_syntax_error_does_not_bring_reports_about_what_it_hides) {

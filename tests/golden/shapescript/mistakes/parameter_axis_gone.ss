@@ -1,4 +1,4 @@
-# expect: E0402 @7:20
+# expect: E0402 @7:20; E0403 @10:26
 dim D = 3
 model M:
     param w: [D] = zeros()
